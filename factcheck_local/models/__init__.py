@@ -1,0 +1,1 @@
+"""Models: contracts, cards with sha256, where weights come from, and the backends."""

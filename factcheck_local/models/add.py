@@ -1,0 +1,108 @@
+"""Register a model that is already on this machine, under a card of the user's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Literal
+
+from factcheck_local.errors import ModelError
+from factcheck_local.models.cards import (
+    ModelCard,
+    ModelFile,
+    data_directory,
+    describe_files,
+    load_cards,
+)
+from factcheck_local.models.chat_format import chat_format
+
+#: Weights that can run code when they are loaded are neither hashed nor used.
+_IGNORED = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack", ".onnx"}
+
+_BACKENDS = {"llm": "llama_cpp", "embedder": "sentence_transformers", "encoder": "transformers"}
+
+
+def add_model(
+    name: str,
+    path: Path,
+    role: Literal["llm", "embedder", "encoder"],
+    *,
+    chat_format_name: str = "chatml",
+    context_length: int = 4096,
+    licence: str = "as stated by its publisher",
+) -> ModelCard:
+    """Hash a model's files and write its card; the files stay where they are.
+
+    Args:
+        name: letters, digits, ``.``, ``_``, ``-``; not yet taken.
+        path: the GGUF file of an LLM, the folder of an embedder or encoder.
+        role: what the model is for.
+        chat_format_name: of an LLM, see ``chat_format``.
+        context_length: of an LLM, in tokens.
+        licence: recorded in the card.
+
+    Raises:
+        ModelError: if the name is taken or malformed, or the path does not
+            hold such a model.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise ModelError(f"model name {name!r}: expected letters, digits, '.', '_' and '-'")
+    if name in load_cards():
+        raise ModelError(f"a model called {name!r} is known already", hint="factcheck models list")
+    path = path.resolve()
+    options: dict[str, str | int]
+    if role == "llm":
+        chat_format(chat_format_name)
+        if not path.is_file() or path.open("rb").read(4) != b"GGUF":
+            raise ModelError(f"{path}: expected a GGUF file")
+        folder, files = path.parent, describe_files(path.parent, [path])
+        options = {"context_length": context_length, "chat_format": chat_format_name}
+    else:
+        if not (path / "config.json").is_file():
+            raise ModelError(f"{path}: expected a folder with config.json and safetensors weights")
+        kept = (p for p in path.rglob("*") if p.is_file() and p.suffix not in _IGNORED)
+        folder, files = path, describe_files(path, kept)
+        options = {"max_tokens": 256 if role == "embedder" else 512}
+    card = ModelCard(
+        id=name,
+        title=name,
+        role=role,
+        licence=licence,
+        backend=_BACKENDS[role],
+        files=files,
+        options=options,
+        location=folder,
+    )
+    target = data_directory() / "cards" / f"{name}.toml"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(_to_toml(card), encoding="utf-8")
+    return card
+
+
+def _to_toml(card: ModelCard) -> str:
+    """A card as TOML; a JSON string or number is one in TOML too."""
+    head = {
+        "id": card.id,
+        "title": card.title,
+        "role": card.role,
+        "licence": card.licence,
+        "backend": card.backend,
+        "location": str(card.location),
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in head.items()]
+    lines += ["", "[options]"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in card.options.items()]
+    for file in card.files:
+        lines += _file_table(file)
+    return "\n".join(lines) + "\n"
+
+
+def _file_table(file: ModelFile) -> list[str]:
+    return [
+        "",
+        "[[files]]",
+        f"path = {json.dumps(file.path)}",
+        f"size = {file.size}",
+        f'sha256 = "{file.sha256}"',
+    ]

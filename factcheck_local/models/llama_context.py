@@ -1,0 +1,174 @@
+"""A thin, safe layer over llama.cpp's C interface: tokens in, logits out.
+
+It is used in the way that makes a token's logits independent, to the bit, of
+how the tokens before it were cut into batches (measured: sharing a prefix
+then changes no probability, while each of the following moved one by up to
+0.03): attention without the fused kernel, weights not repacked for the
+processor's own matrix kernels, and one sequence, so that a continuation lies
+where it would lie had the prompt been read in one go.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from factcheck_local.errors import ModelError, ScoringError
+
+#: Tokens that one call of llama_decode may carry; also its micro-batch.
+BATCH_TOKENS = 512
+
+
+def available_cores() -> int:
+    """Cores that this process may run on; more threads than that only spin."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+def _silent(_level: int, _text: bytes, _data: Any) -> None:  # noqa: ANN401
+    """Swallow llama.cpp's log: its failures come back as return codes."""
+
+
+class LlamaContext:
+    """A loaded GGUF model with a key-value cache that holds one sequence.
+
+    Args:
+        path: the GGUF file.
+        n_ctx: tokens that the sequence may have.
+        n_threads: threads; None takes the cores this process may use.
+        n_gpu_layers: layers to offload where the build supports it; 0 is CPU.
+
+    Raises:
+        ModelError: if llama.cpp refuses the file or the context.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        n_ctx: int,
+        n_threads: int | None = None,
+        n_gpu_layers: int = 0,
+    ) -> None:
+        import llama_cpp
+
+        self._lib: Any = llama_cpp
+        self._model = self._ctx = None
+        llama_cpp.llama_log_set(_silent, ctypes.c_void_p(0))
+        llama_cpp.llama_backend_init()
+        model_params = llama_cpp.llama_model_default_params()
+        model_params.n_gpu_layers = n_gpu_layers
+        model_params.use_extra_bufts = False
+        self._model = llama_cpp.llama_model_load_from_file(os.fsencode(path), model_params)
+        if not self._model:
+            raise ModelError(f"{path}: llama.cpp cannot load this file (truncated, or not a GGUF)")
+        params = llama_cpp.llama_context_default_params()
+        params.n_ctx = n_ctx
+        params.n_batch = params.n_ubatch = BATCH_TOKENS
+        params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        params.n_threads = params.n_threads_batch = n_threads or available_cores()
+        self._ctx = llama_cpp.llama_init_from_model(self._model, params)
+        if not self._ctx:
+            self.close()
+            raise ModelError(f"{path}: llama.cpp cannot make a context of {n_ctx} tokens")
+        self._vocab = llama_cpp.llama_model_get_vocab(self._model)
+        self._memory = llama_cpp.llama_get_memory(self._ctx)
+        self._batch = llama_cpp.llama_batch_init(BATCH_TOKENS, 0, 1)
+        self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
+        self.n_ctx = n_ctx
+
+    def tokenize(self, text: str, *, markup: bool) -> list[int]:
+        """Token ids of ``text``, without a begin-of-text token.
+
+        Args:
+            text: what to tokenise.
+            markup: whether control tokens written out in ``text`` are taken
+                as such. True for a template's own pieces only, never for content.
+        """
+        data = text.encode("utf-8")
+        capacity = len(data) + 8
+        buffer = (self._lib.llama_token * capacity)()
+        count = self._lib.llama_tokenize(
+            self._vocab, data, len(data), buffer, capacity, False, markup
+        )
+        if count < 0:
+            raise ScoringError(f"llama.cpp cannot tokenise a text of {len(text)} characters")
+        return list(buffer[:count])
+
+    def piece(self, token: int) -> bytes:
+        """The bytes a token stands for; control tokens give none."""
+        buffer = ctypes.create_string_buffer(256)
+        size = self._lib.llama_token_to_piece(self._vocab, token, buffer, 256, 0, False)
+        return buffer.raw[: max(size, 0)]
+
+    def ends_turn(self, token: int) -> bool:
+        """Whether the token closes the model's turn."""
+        return bool(self._lib.llama_vocab_is_eog(self._vocab, token))
+
+    @property
+    def begin_token(self) -> int | None:
+        """The begin-of-text token, where the model wants one in front."""
+        if not self._lib.llama_vocab_get_add_bos(self._vocab):
+            return None
+        return int(self._lib.llama_vocab_bos(self._vocab))
+
+    def decode(
+        self, tokens: Sequence[int], start: int, *, wants_logits: bool
+    ) -> npt.NDArray[np.float32]:
+        """Append at most ``BATCH_TOKENS`` tokens at position ``start``.
+
+        Returns:
+            Logits after the last token, shape (n_vocab,), a copy since the next
+            call overwrites llama.cpp's buffer; shape (0,) unless wanted.
+
+        Raises:
+            ScoringError: if the cache has no room or the computation fails.
+        """
+        batch = self._batch
+        batch.n_tokens = len(tokens)
+        for i, token in enumerate(tokens):
+            batch.token[i] = token
+            batch.pos[i] = start + i
+            batch.n_seq_id[i] = 1
+            batch.seq_id[i][0] = 0
+            batch.logits[i] = wants_logits and i == len(tokens) - 1
+        code = self._lib.llama_decode(self._ctx, batch)
+        if code != 0:
+            raise ScoringError(f"llama.cpp could not decode {len(tokens)} tokens (code {code})")
+        if not wants_logits:
+            return np.empty(0, dtype=np.float32)
+        pointer = self._lib.llama_get_logits_ith(self._ctx, -1)
+        return np.ctypeslib.as_array(pointer, shape=(self.n_vocab,)).astype(np.float32)
+
+    def cut(self, keep: int) -> None:
+        """Forget the tokens from position ``keep`` on."""
+        self._lib.llama_memory_seq_rm(self._memory, 0, keep, -1)
+
+    def close(self) -> None:
+        """Free the model; a second call does nothing."""
+        if self._ctx:
+            if hasattr(self, "_batch"):
+                self._lib.llama_batch_free(self._batch)
+            self._lib.llama_free(self._ctx)
+            self._ctx = None
+        if self._model:
+            self._lib.llama_model_free(self._model)
+            self._model = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

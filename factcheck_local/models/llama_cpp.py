@@ -1,0 +1,196 @@
+"""An instructed LLM in this process: text generation and exact label scoring.
+
+One mechanism serves both: the cache keeps the tokens of the last prompt, and
+a new prompt decodes only what differs from it. Prompts that
+share their beginning (instructions and examples, then a passage) therefore
+pay for it once.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.contracts import Message
+from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
+
+
+class LlamaCppModel:
+    """A GGUF chat model; implements ``TextGenerator`` and ``LabelScorer``.
+
+    Args:
+        model_id: name of the model's card.
+        sha256: hash of the file, as checked by the caller.
+        path: the GGUF file.
+        context_length: tokens that a prompt and its continuations may take.
+        template: name of the chat format.
+        n_threads: threads; None takes the cores this process may use.
+        n_gpu_layers: layers to offload; 0 keeps everything on the CPU.
+    """
+
+    def __init__(
+        self,
+        model_id: str,
+        sha256: str,
+        path: Path,
+        *,
+        context_length: int,
+        template: str,
+        n_threads: int | None = None,
+        n_gpu_layers: int = 0,
+    ) -> None:
+        self.id = model_id
+        self.sha256 = sha256
+        self._format = chat_format(template)
+        self._llama = LlamaContext(
+            path,
+            n_ctx=context_length,
+            n_threads=n_threads,
+            n_gpu_layers=n_gpu_layers,
+        )
+        self._cached: list[int] = []
+
+    @classmethod
+    def from_card(cls, card: ModelCard) -> Self:
+        """Build from a card whose files were checked; its only file is the GGUF.
+
+        FACTCHECK_GPU_LAYERS says how many layers to offload, -1 for all.
+
+        Raises:
+            ModelError: if the variable is not a number or llama.cpp refuses the file.
+        """
+        layers = os.environ.get("FACTCHECK_GPU_LAYERS", "0")
+        if not layers.lstrip("-").isdigit():
+            raise ModelError(f"FACTCHECK_GPU_LAYERS is {layers!r}: expected a whole number")
+        return cls(
+            card.id,
+            card.sha256,
+            card.folder / card.files[0].path,
+            context_length=int(card.options["context_length"]),
+            template=card.options["chat_format"],
+            n_gpu_layers=int(layers),
+        )
+
+    def close(self) -> None:
+        """Free the model's memory."""
+        self._llama.close()
+
+    # ------------------------------------------------------------ generation
+
+    def generate(
+        self, messages: Sequence[Message], *, max_tokens: int, stop: Sequence[str] = ()
+    ) -> str:
+        """Continue the chat greedily; see ``TextGenerator``."""
+        prompt = self._tokens(messages) + self._assistant_opening()
+        logits = self._read(prompt, room=max_tokens, wants_logits=True)
+        # A character may span tokens, so bytes are decoded incrementally.
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        text = ""
+        for _ in range(max_tokens):
+            token = int(np.argmax(logits))
+            if self._llama.ends_turn(token):
+                break
+            text += decoder.decode(self._llama.piece(token))
+            cut = min((at for at in map(text.find, stop) if at >= 0), default=-1)
+            if cut >= 0:
+                return text[:cut]
+            logits = self._llama.decode([token], len(self._cached), wants_logits=True)
+            self._cached.append(token)
+        return text + decoder.decode(b"", final=True)
+
+    # --------------------------------------------------------------- scoring
+
+    def score_labels(
+        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Score labels after endings of one shared prompt; see ``LabelScorer``."""
+        label_tokens = self._first_tokens(labels)
+        scores = np.empty((len(endings), len(labels)))
+        if not endings:
+            return scores
+        closing = self._markup(self._format.closing) + self._assistant_opening()
+        tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
+        prefix = self._tokens(messages, unfinished=True)
+        self._read(prefix, room=max(map(len, tails)))
+        for i, tail in enumerate(tails):
+            logits = self._read(prefix + tail, room=0, wants_logits=True)
+            chosen = logits[label_tokens].astype(np.float64)
+            scores[i] = chosen - np.logaddexp.reduce(chosen)
+        return scores
+
+    def _first_tokens(self, labels: Sequence[str]) -> list[int]:
+        tokens = [self._llama.tokenize(label, markup=False)[0] for label in labels]
+        if len(set(tokens)) != len(tokens):
+            raise ModelError(f"labels {list(labels)} do not differ in their first token")
+        return tokens
+
+    # ---------------------------------------------------------------- prompt
+
+    def _read(
+        self, tokens: list[int], *, room: int, wants_logits: bool = False
+    ) -> npt.NDArray[np.float32]:
+        """Bring the cache to hold ``tokens``.
+
+        Returns:
+            Logits after the last token, shape (n_vocab,), or shape (0,) unless wanted.
+        """
+        if len(tokens) + room > self._llama.n_ctx:
+            raise ScoringError(
+                f"{self.id}: a prompt of {len(tokens)} tokens with {room} to follow does not "
+                f"fit the context of {self._llama.n_ctx}"
+            )
+        last = len(tokens) - 1
+        shared = _common_prefix(self._cached, tokens[:last] if wants_logits else tokens)
+        self._llama.cut(shared)
+        self._cached = self._cached[:shared]
+        logits = np.empty(0, dtype=np.float32)
+        for part in _batches(range(shared, len(tokens))):
+            piece = tokens[part.start : part.stop]
+            logits = self._llama.decode(
+                piece, part.start, wants_logits=wants_logits and part.stop == len(tokens)
+            )
+            self._cached += piece
+        return logits
+
+    def _tokens(self, messages: Sequence[Message], *, unfinished: bool = False) -> list[int]:
+        """The chat as tokens; ``unfinished`` leaves the last turn open."""
+        begin = self._llama.begin_token
+        tokens = [] if begin is None else [begin]
+        for message in messages:
+            tokens += self._markup(self._format.open(message.role))
+            tokens += self._llama.tokenize(message.content, markup=False)
+            if not (unfinished and message is messages[-1]):
+                tokens += self._markup(self._format.closing)
+        return tokens
+
+    def _assistant_opening(self) -> list[int]:
+        return self._markup(self._format.open("assistant"))
+
+    def _markup(self, text: str) -> list[int]:
+        return self._llama.tokenize(text, markup=True)
+
+
+def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    """Number of leading tokens that two prompts share."""
+    count = 0
+    for x, y in zip(a, b, strict=False):
+        if x != y:
+            break
+        count += 1
+    return count
+
+
+def _batches(positions: range) -> Iterator[range]:
+    """Cut positions into runs of nearly equal length that each fit one batch."""
+    count = -(-len(positions) // BATCH_TOKENS)
+    for k in range(count):
+        yield positions[len(positions) * k // count : len(positions) * (k + 1) // count]

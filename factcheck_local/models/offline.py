@@ -1,0 +1,25 @@
+"""Switches that keep third-party libraries from calling out.
+
+Called by every path that loads a model or opens a store, before the library
+in question is imported: the libraries read these variables at import time.
+"""
+
+from __future__ import annotations
+
+import os
+
+_SWITCHES = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+    "ANONYMIZED_TELEMETRY": "False",
+    # Forked tokenizer threads warn and can dead-lock; one process is enough here.
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+def go_offline() -> None:
+    """Set the libraries' own offline and no-telemetry switches for this process."""
+    os.environ.update(_SWITCHES)

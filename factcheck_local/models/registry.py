@@ -1,0 +1,61 @@
+"""From a model's name to a loaded model: check the files, import the backend, build it.
+
+Backends are imported on use, so that a command that needs no model loads none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from factcheck_local.errors import ModelError
+from factcheck_local.models.cards import ModelCard, find_card
+from factcheck_local.models.offline import go_offline
+
+#: Backend -> the function that builds a model from its checked card.
+BACKENDS = {
+    "llama_cpp": "factcheck_local.models.llama_cpp:LlamaCppModel.from_card",
+    "sentence_transformers": "factcheck_local.models.embedder:SentenceTransformerEmbedder.from_card",
+    "transformers": "factcheck_local.models.encoder:NliEncoder.from_card",
+}
+
+DEFAULT_LLM = "qwen2.5-coder-1.5b"
+DEFAULT_EMBEDDER = "all-minilm-l6-v2"
+
+
+def load_model(name: str, role: str | None = None) -> Any:  # noqa: ANN401
+    """Load the model called ``name``.
+
+    Returns:
+        What the backend builds; the caller knows its Protocol from the role:
+        ``llm`` is a TextGenerator and LabelScorer, ``embedder`` an Embedder,
+        ``encoder`` a PairClassifier.
+
+    Raises:
+        ModelError: if the model is unknown, not pulled, of another role, its
+            backend is not installed, or it cannot be loaded.
+        ChecksumError: if a file is not the one that the card names.
+    """
+    card = find_card(name, role)
+    card.check()
+    go_offline()
+    return _builder(card)(card)
+
+
+def _builder(card: ModelCard) -> Callable[[ModelCard], Any]:
+    if card.backend not in BACKENDS:
+        known = ", ".join(sorted(BACKENDS))
+        raise ModelError(f"model {card.id}: unknown backend {card.backend!r}, expected {known}")
+    module_name, _, path = BACKENDS[card.backend].partition(":")
+    try:
+        found: Any = import_module(module_name)
+    except ImportError as error:
+        raise ModelError(
+            f"model {card.id} needs a library that is not installed: {error.name}",
+            hint="pip install factcheck-local",
+        ) from error
+    for name in path.split("."):
+        found = getattr(found, name)
+    builder: Callable[[ModelCard], Any] = found
+    return builder

@@ -1,0 +1,324 @@
+"""The values that pass between the stages: frozen, without behaviour of their own.
+
+Offsets are in characters, half open: ``text[start:end]``. Probabilities are
+linear, in [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+#: How far a relation's three probabilities may be from adding up to 1.
+SUM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a text: characters ``start`` up to, not including, ``end``."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        """Refuse a span that runs backwards or starts before the text.
+
+        Raises:
+            ValueError: if not ``0 <= start <= end``.
+        """
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"expected 0 <= start <= end, got {self.start}, {self.end}")
+
+    def of(self, text: str) -> str:
+        """The stretch itself."""
+        return text[self.start : self.end]
+
+
+# ---------------------------------------------------------------- the corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A structural unit of a document: a heading, a paragraph, a list, a table.
+
+    ``headings`` is the path of headings above it, outermost first; a heading's
+    own block carries itself as the last of them.
+    """
+
+    span: Span
+    headings: tuple[str, ...] = ()
+    is_heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source file as text, with what a citation needs.
+
+    Attributes:
+        source: path below the corpus root, with forward slashes.
+        text: what the file says. For Markdown and plain text this is the file
+            itself, so that offsets are offsets in the file; for HTML and PDF
+            it is the extracted text.
+        title: front matter title, first heading or file name, in that order.
+        blocks: the structure, in order, none overlapping another.
+        page_starts: offset at which each page begins; empty without pages.
+        metadata: front matter (``date``, ``superseded_by``, ``reliability`` …).
+        sha256: hash of the file's bytes.
+    """
+
+    source: str
+    text: str
+    title: str
+    blocks: tuple[Block, ...]
+    sha256: str
+    page_starts: tuple[int, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of one document: ``text == document.text[span.start:span.end]``.
+
+    ``line`` and ``page`` count from 1; ``page`` is None where there are none.
+    """
+
+    id: str
+    source: str
+    text: str
+    span: Span
+    titles: tuple[str, ...]
+    line: int
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A passage as evidence: the chunk, or what a record hands in.
+
+    Attributes:
+        title: the heading path, joined with " > ".
+        prior: P(the passage is true), the reliability of its source, in (0, 1).
+        prior_rule: which rule of the profile gave that prior.
+        span: offsets in the source document; None where a record gives none.
+        date: the document's own date, as written there.
+        superseded_by: the source that replaces this one, where it says so.
+    """
+
+    id: str
+    source: str
+    title: str
+    text: str
+    prior: float
+    prior_rule: str = "default"
+    span: Span | None = None
+    line: int | None = None
+    page: int | None = None
+    link: str | None = None
+    date: str | None = None
+    superseded_by: str | None = None
+
+
+# ---------------------------------------------------------------- the answer
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A sentence (or list item, table row, heading) of the answer.
+
+    ``paragraph`` numbers the block it stands in; ``headings`` is the path of
+    headings above it. ``checkable`` is False for what cannot state anything
+    on its own, such as headings and code, and ``kind`` then says which.
+    """
+
+    text: str
+    span: Span
+    paragraph: int
+    headings: tuple[str, ...] = ()
+    checkable: bool = True
+
+
+class Kind(StrEnum):
+    """Check-worthiness labels of VERIFY (FactBench); only the first two go on."""
+
+    FACT = "fact"
+    CLAIM = "claim"
+    INSTRUCTION = "instruction"
+    DATA_FORMAT = "data format"
+    META_STATEMENT = "meta statement"
+    QUESTION = "question"
+    OTHER = "other"
+
+    @property
+    def check_worthy(self) -> bool:
+        """Whether a unit of this kind is verified."""
+        return self in (Kind.FACT, Kind.CLAIM)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One piece of information that the answer states.
+
+    Attributes:
+        text: the atom as verified, self-contained after revision.
+        original: the unit of the answer it came from, verbatim.
+        span: where ``original`` stands in the answer; None for a record
+            whose units are not verbatim in its output.
+        repeats: further places in the answer that say the same.
+        context_ids: contexts that a record already retrieved for it.
+        label: the gold label of a record, as written there.
+    """
+
+    id: str
+    text: str
+    original: str
+    kind: Kind = Kind.FACT
+    span: Span | None = None
+    repeats: tuple[Span, ...] = ()
+    context_ids: tuple[str, ...] = ()
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A text to verify, and the question it answers where there is one."""
+
+    text: str
+    path: str | None = None
+    question: str | None = None
+
+
+# ------------------------------------------------------------- the relations
+
+
+class RelationLabel(StrEnum):
+    """How a premise bears on a hypothesis; the order is that of ``Relation``."""
+
+    ENTAILMENT = "entailment"
+    CONTRADICTION = "contradiction"
+    NEUTRAL = "neutral"
+    EQUIVALENCE = "equivalence"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """p(r | premise, hypothesis) over the three labels, adding up to 1."""
+
+    entailment: float
+    contradiction: float
+    neutral: float
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a distribution.
+
+        Raises:
+            ValueError: if a value is outside [0, 1] or the sum is not 1.
+        """
+        values = (self.entailment, self.contradiction, self.neutral)
+        if not all(0.0 <= v <= 1.0 for v in values) or not math.isclose(
+            sum(values), 1.0, abs_tol=SUM_TOLERANCE
+        ):
+            raise ValueError(f"expected three probabilities adding up to 1, got {values}")
+
+    @property
+    def label(self) -> RelationLabel:
+        """The most probable label; neutral wins a tie, contradiction comes next."""
+        return max(
+            (RelationLabel.NEUTRAL, RelationLabel.CONTRADICTION, RelationLabel.ENTAILMENT),
+            key=lambda label: getattr(self, label.value),
+        )
+
+    @property
+    def probability(self) -> float:
+        """Probability of the most probable label."""
+        return max(self.entailment, self.contradiction, self.neutral)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLink:
+    """A relation that became an edge: ``premise`` bears on ``hypothesis``.
+
+    Both are ids of contexts or atoms. ``probability`` is p* of ``label``.
+    """
+
+    premise: str
+    hypothesis: str
+    label: RelationLabel
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """A pair that the relation model read, edge or not."""
+
+    premise: str
+    hypothesis: str
+    relation: Relation
+
+
+# ------------------------------------------------------------ the assessment
+
+
+class Verdict(StrEnum):
+    """What is said of an atom; ``unscored`` and ``skipped`` are not judgements."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    CONFLICTING = "conflicting"
+    NOT_FOUND = "not_found"
+    UNSCORED = "unscored"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The sentence of a passage that decides, verbatim in the source document."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A context that bears on an atom, strongest first in ``AtomAssessment``."""
+
+    context_id: str
+    label: RelationLabel
+    probability: float
+    quote: Quote | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtomAssessment:
+    """An atom with its verdict; ``probability`` is None where none was computed."""
+
+    atom: Atom
+    verdict: Verdict
+    probability: float | None = None
+    reason: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceInfo:
+    """How the posteriors were computed; ``log_z`` is a natural logarithm."""
+
+    method: str
+    exact: bool
+    converged: bool
+    log_z: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """Everything an assessor says of one answer."""
+
+    answer: Answer
+    atoms: tuple[AtomAssessment, ...]
+    contexts: tuple[Context, ...]
+    links: tuple[EvidenceLink, ...]
+    pairs: tuple[ScoredPair, ...]
+    inference: InferenceInfo
+    notes: tuple[str, ...] = ()
