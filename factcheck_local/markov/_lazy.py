@@ -1,0 +1,50 @@
+"""Third-party libraries of this package, imported on first use.
+
+networkx and pgmpy take from a tenth of a second to several seconds to import
+and carry no type information, so neither is imported at the top of a module.
+"""
+
+import importlib
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, TypeAlias
+
+#: A ``networkx.Graph`` or ``DiGraph``.
+Graph: TypeAlias = Any
+
+#: A ``pgmpy.models.DiscreteMarkovNetwork``.
+PgmpyNetwork: TypeAlias = Any
+
+
+@contextmanager
+def untouched_root_logger() -> Iterator[None]:
+    """Put the root logger back as it was: its handlers and its level.
+
+    Releases of pgmpy call ``logging.basicConfig`` on import, which would hand
+    every program that uses this package a handler it did not ask for.
+    """
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
+def networkx() -> ModuleType:
+    """The module ``networkx``."""
+    return importlib.import_module("networkx")
+
+
+def pgmpy(module: str) -> ModuleType:
+    """A module of pgmpy, such as ``pgmpy("inference")``, its logging and warnings contained.
+
+    The warnings are about pgmpy's own deprecated modules, which it imports itself.
+    """
+    with untouched_root_logger(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module(f"pgmpy.{module}")

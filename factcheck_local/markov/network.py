@@ -1,0 +1,123 @@
+"""A Markov network over binary variables, and what inference returns for one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from factcheck_local.markov import _lazy
+from factcheck_local.markov.factors import Factor, log_products
+
+#: State names of every variable in pgmpy, in the order of the tables' indices.
+STATES = ("false", "true")
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """P(x) = (1/Z) ∏ factors, over binary variables; compared by identity.
+
+    Attributes:
+        variables: distinct, non-empty names; a variable that no factor
+            mentions is uniform and multiplies Z by 2.
+        factors: their scopes are among ``variables``; scopes may repeat.
+    """
+
+    variables: tuple[str, ...]
+    factors: tuple[Factor, ...]
+
+    def __post_init__(self) -> None:
+        """Check the names.
+
+        Raises:
+            ValueError: if a name is empty or repeated, or a factor mentions a
+                variable that the network does not have.
+        """
+        known = set(self.variables)
+        if "" in known:
+            raise ValueError("a variable needs a name that is not empty")
+        if len(known) != len(self.variables):
+            repeated = next(v for v in self.variables if self.variables.count(v) > 1)
+            raise ValueError(f"duplicate variable {repeated!r}")
+        for index, factor in enumerate(self.factors):
+            for variable in factor.variables:
+                if variable not in known:
+                    raise ValueError(f"factor {index} mentions unknown variable {variable!r}")
+
+    @property
+    def positions(self) -> dict[str, int]:
+        """Variable name → its index in ``variables``."""
+        return {variable: i for i, variable in enumerate(self.variables)}
+
+    def graph(self) -> _lazy.Graph:
+        """The ``networkx.Graph`` that joins variables sharing a factor.
+
+        Its nodes are indices into ``variables``: what iterates over sets of
+        small integers is the same in every process, unlike with strings.
+        """
+        graph = _lazy.networkx().Graph()
+        graph.add_nodes_from(range(len(self.variables)))
+        position = self.positions
+        for factor in self.factors:
+            graph.add_edges_from(combinations((position[v] for v in factor.variables), 2))
+        return graph
+
+    def components(self) -> tuple["Network", ...]:
+        """The connected parts, by their first variable; their Z multiply to Z.
+
+        Variables and factors keep their order within each part.
+        """
+        part_of: dict[str, int] = {}
+        count = 0
+        for nodes in _lazy.networkx().connected_components(self.graph()):
+            part_of.update((self.variables[node], count) for node in nodes)
+            count += 1
+        variables: list[list[str]] = [[] for _ in range(count)]
+        factors: list[list[Factor]] = [[] for _ in range(count)]
+        for variable in self.variables:
+            variables[part_of[variable]].append(variable)
+        for factor in self.factors:
+            factors[part_of[factor.variables[0]]].append(factor)
+        return tuple(Network(tuple(v), tuple(f)) for v, f in zip(variables, factors, strict=True))
+
+    def to_pgmpy(self) -> _lazy.PgmpyNetwork:
+        """The same network as a pgmpy ``DiscreteMarkovNetwork``, with the same Z.
+
+        States are named ``STATES``. Factors over the same variables are
+        multiplied: pgmpy's elimination along an order keeps factors in sets
+        and would silently lose one of two equal ones. A variable
+        without a factor gets a constant one, as pgmpy requires.
+        """
+        discrete_factor = _lazy.pgmpy("factors.discrete").DiscreteFactor
+        model = _lazy.pgmpy("models").DiscreteMarkovNetwork()
+        model.add_nodes_from(self.variables)
+        products = {s: np.exp(t) for s, t in log_products(self.factors, self.positions).items()}
+        touched = {variable for scope in products for variable in scope}
+        products.update({(v,): np.ones(2) for v in self.variables if v not in touched})
+        for scope, table in products.items():
+            model.add_edges_from(combinations(scope, 2))
+            # pgmpy reshapes in C order: the rightmost variable cycles fastest,
+            # as in our tables and whatever its docstring says.
+            names = {variable: list(STATES) for variable in scope}
+            model.add_factors(discrete_factor(list(scope), list(table.shape), table, names))
+        return model
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """The posterior of every variable, and how it was computed.
+
+    Attributes:
+        p_true: variable → P(variable is true), in [0, 1], in the network's order.
+        log_z: natural logarithm of the partition function; Bethe's
+            approximation of it where belief propagation was used.
+        exact: whether the numbers are exact up to rounding.
+        converged: False if belief propagation stopped before a fixed point.
+        method: what was used, for people to read.
+    """
+
+    p_true: Mapping[str, float]
+    log_z: float
+    exact: bool
+    converged: bool
+    method: str

@@ -1,0 +1,326 @@
+"""Every method against enumeration, and the invariants of inference."""
+
+import math
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from factcheck_local.errors import InferenceError
+from factcheck_local.markov import (
+    MAX_WIDTH,
+    Factor,
+    Marginals,
+    Method,
+    Network,
+    belief_propagation,
+    enumerate_marginals,
+    infer,
+    prior_factor,
+    reduce,
+    relation_factor,
+)
+from factcheck_local.markov.exact import decompose, eliminate
+from factcheck_local.types import RelationLabel
+
+from .strategies import fr2_network, networks_with_zeros, relation_networks
+
+METHODS: tuple[Method, ...] = ("auto", "exact", "bp")
+few = settings(max_examples=60, deadline=None)
+
+
+def assert_same(actual: Marginals, expected: Marginals, tolerance: float = 1e-9) -> None:
+    assert list(actual.p_true) == list(expected.p_true)
+    assert actual.p_true == pytest.approx(dict(expected.p_true), abs=tolerance)
+    assert actual.log_z == pytest.approx(expected.log_z, abs=tolerance, rel=tolerance)
+
+
+def test_enumeration_by_hand() -> None:
+    # x true weighs 0.25 * (2 + 1), x false 0.75 * (1 + 4): 0.75 and 3.75.
+    network = Network(("y", "x"), (Factor(("x", "y"), [[1, 4], [2, 1]]), prior_factor("x", 0.25)))
+    marginals = enumerate_marginals(network)
+    assert marginals.p_true["x"] == pytest.approx(0.75 / 4.5)
+    assert marginals.p_true["y"] == pytest.approx((0.75 * 4 + 0.25 * 1) / 4.5)
+    assert marginals.log_z == pytest.approx(math.log(4.5))
+
+
+def test_enumeration_refuses_large_networks() -> None:
+    with pytest.raises(InferenceError, match="at most 20 variables, got 21"):
+        enumerate_marginals(Network(tuple(f"v{i}" for i in range(21)), ()))
+
+
+@pytest.mark.parametrize("method", ["auto", "exact"])
+@given(network=relation_networks())
+@few
+def test_random_networks_agree_with_enumeration(network: Network, method: Method) -> None:
+    marginals = infer(network, method)
+    assert marginals.exact
+    assert marginals.converged
+    assert_same(marginals, enumerate_marginals(network))
+
+
+@given(relation_networks(max_variables=8, max_relations=24))
+@few
+def test_elimination_without_reduction_agrees(network: Network) -> None:
+    """Parallel and equal factors reach pgmpy here, which on its own would lose some."""
+    log_z = 0.0
+    p_true: dict[str, float] = {}
+    for part in network.components():
+        part_p_true, part_log_z = eliminate(part, decompose(part))
+        p_true |= part_p_true
+        log_z += part_log_z
+    expected = enumerate_marginals(network)
+    assert p_true == pytest.approx(dict(expected.p_true), abs=1e-9)
+    assert log_z == pytest.approx(expected.log_z, abs=1e-9)
+
+
+@given(relation_networks(forest=True))
+@few
+def test_forests_collapse_and_need_no_elimination(network: Network) -> None:
+    assert reduce(network).core.variables == ()
+    marginals = infer(network)
+    assert marginals.method == "exact (leaf elimination)"
+    assert_same(marginals, enumerate_marginals(network))
+
+
+@given(relation_networks(forest=True))
+@few
+def test_belief_propagation_is_exact_on_forests(network: Network) -> None:
+    beliefs = belief_propagation(network)
+    assert beliefs.converged
+    expected = enumerate_marginals(network)
+    assert beliefs.p_true == pytest.approx(dict(expected.p_true), abs=1e-8)
+    assert beliefs.log_z == pytest.approx(expected.log_z, abs=1e-8)
+
+
+@given(relation_networks(forest=True, low=0.0))
+@few
+def test_belief_propagation_is_exact_on_forests_with_zeros(network: Network) -> None:
+    try:
+        expected = enumerate_marginals(network)
+    except InferenceError:
+        with pytest.raises(InferenceError, match="is possible"):
+            belief_propagation(network)
+        return
+    beliefs = belief_propagation(network)
+    assert beliefs.p_true == pytest.approx(dict(expected.p_true), abs=1e-8)
+    assert beliefs.log_z == pytest.approx(expected.log_z, abs=1e-8)
+
+
+def test_belief_propagation_by_hand_with_zeros() -> None:
+    # x is certain and entails y for certain; z contradicts y and is ruled out.
+    factors = (
+        prior_factor("x", 1.0),
+        Factor(("x", "y"), [[0.5, 0.5], [0.0, 1.0]]),
+        Factor(("z", "y"), [[0.5, 0.5], [1.0, 0.0]]),
+        Factor(("z", "w"), [[0.2, 0.8], [1.0, 0.0]]),
+    )
+    beliefs = belief_propagation(Network(("w", "x", "y", "z"), factors))
+    # Only ¬z is left, whose row of the last factor adds up to one.
+    assert beliefs.p_true == pytest.approx({"w": 0.8, "x": 1.0, "y": 1.0, "z": 0.0}, abs=1e-9)
+    assert beliefs.log_z == pytest.approx(math.log(0.5))
+
+
+@given(networks_with_zeros())
+@settings(max_examples=200, deadline=None)
+def test_zeros_give_the_exact_answer_or_an_error(network: Network) -> None:
+    try:
+        expected = enumerate_marginals(network)
+    except InferenceError:
+        for method in METHODS:
+            with pytest.raises(InferenceError, match="conflict is between"):
+                infer(network, method)
+        return
+    assert_same(infer(network), expected)
+    approximate = infer(network, "bp")
+    assert all(0.0 <= p <= 1.0 for p in approximate.p_true.values())
+    assert math.isfinite(approximate.log_z)
+    # What belief propagation calls certain is certain.
+    for variable, p in approximate.p_true.items():
+        if p in (0.0, 1.0) and approximate.converged:
+            assert expected.p_true[variable] == pytest.approx(p, abs=1e-9)
+
+
+@given(relation_networks(max_variables=7), st.randoms(use_true_random=False))
+@few
+def test_order_does_not_matter(network: Network, random: Random) -> None:
+    variables, factors = list(network.variables), list(network.factors)
+    random.shuffle(variables)
+    random.shuffle(factors)
+    turned = [Factor(f.variables[::-1], f.table.T) for f in factors]
+    permuted = infer(Network(tuple(variables), tuple(turned)))
+    original = infer(network)
+    assert dict(permuted.p_true) == pytest.approx(dict(original.p_true), abs=1e-9)
+    assert permuted.log_z == pytest.approx(original.log_z, abs=1e-9)
+
+
+def test_several_components_are_exact_only_together() -> None:
+    """A triangle, a tree and an isolated variable: widths and Z combine."""
+    triangle = [Factor(p, [[1, 2], [3, 5]]) for p in (("x", "y"), ("y", "z"), ("z", "x"))]
+    rest = [Factor(("u", "v"), [[1, 0.5], [0.25, 2]]), prior_factor("w", 0.3)]
+    network = Network(("x", "u", "y", "v", "z", "w"), (*triangle, *rest))
+    assert infer(network).method == "exact (variable elimination, width 2)"
+    assert_same(infer(network), enumerate_marginals(network))
+
+
+def test_factors_over_three_variables_are_eliminated() -> None:
+    table = np.arange(1.0, 9.0).reshape(2, 2, 2)
+    factors = (Factor(("z", "x", "y"), table), Factor(("x", "leaf"), [[1, 2], [3, 1]]))
+    network = Network(("x", "y", "z", "leaf"), factors)
+    assert_same(infer(network), enumerate_marginals(network))
+    with pytest.raises(InferenceError, match="one or two variables"):
+        infer(network, "bp")
+
+
+def complete_network(n: int) -> Network:
+    names = [f"v{i}" for i in range(n)]
+    factors = [prior_factor(v, 0.3) for v in names]
+    factors += [
+        Factor((x, y), [[1.1, 1.0], [1.0, 1.1]]) for i, x in enumerate(names) for y in names[:i]
+    ]
+    return Network(tuple(names), tuple(factors))
+
+
+def test_the_width_limit_is_kept() -> None:
+    """A complete graph over n variables has width n - 1."""
+    wide = complete_network(MAX_WIDTH + 2)
+    marginals = infer(wide)
+    assert marginals.method == "loopy belief propagation"
+    assert not marginals.exact
+    assert marginals.converged
+    assert_same(marginals, enumerate_marginals(wide), tolerance=0.05)
+    with pytest.raises(InferenceError, match=f"limited to width {MAX_WIDTH}.*{MAX_WIDTH + 1}"):
+        infer(wide, "exact")
+
+
+def test_one_wide_component_makes_the_whole_inexact() -> None:
+    wide = complete_network(MAX_WIDTH + 2)
+    triangle = [Factor(p, [[1, 2], [3, 5]]) for p in (("x", "y"), ("y", "z"), ("z", "x"))]
+    network = Network((*wide.variables, "x", "y", "z"), (*wide.factors, *triangle))
+    marginals = infer(network)
+    assert not marginals.exact
+    alone = enumerate_marginals(Network(("x", "y", "z"), tuple(triangle)))
+    assert marginals.p_true["x"] == pytest.approx(alone.p_true["x"], abs=1e-12)
+
+
+def test_a_network_of_fr2_is_eliminated_exactly() -> None:
+    """25 atoms, 25 contexts, 80 relations; exact and approximate differ little."""
+    network = fr2_network(25, 25, 80, seed=1)
+    marginals = infer(network)
+    assert marginals.exact
+    # Too large to enumerate: conditioning on one variable must add up.
+    weights = []
+    for clamp in ([1.0, 0.0], [0.0, 1.0]):
+        clamped = Network(network.variables, (*network.factors, Factor(("c3",), clamp)))
+        weights.append(math.exp(infer(clamped).log_z - marginals.log_z))
+    assert sum(weights) == pytest.approx(1.0, abs=1e-9)
+    assert weights[1] == pytest.approx(marginals.p_true["c3"], abs=1e-9)
+    assert infer(network, "bp").p_true == pytest.approx(dict(marginals.p_true), abs=1e-3)
+
+
+def test_many_small_weights_do_not_underflow() -> None:
+    """A ring of 400 variables: Z by the trace of the transfer matrix's 400th power."""
+    n, table = 400, np.array([[1e-4, 3e-4], [2e-4, 1e-4]])
+    names = [f"v{i}" for i in range(n)]
+    factors = [Factor((names[i], names[(i + 1) % n]), table) for i in range(n)]
+    marginals = infer(Network(tuple(names), tuple(factors)))
+    # Eigenvalues 1e-4 * (1 ± sqrt 6); ring log Z = log(l1^n + l2^n).
+    large = n * math.log(1e-4 * (1 + math.sqrt(6)))
+    ratio = ((math.sqrt(6) - 1) / (1 + math.sqrt(6))) ** n
+    assert marginals.exact
+    assert marginals.log_z == pytest.approx(large + math.log1p(ratio), rel=1e-12)
+    # det and trace give both states the same diagonal: P = 1/2.
+    assert marginals.p_true["v7"] == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_star_of_a_thousand_leaves_does_not_underflow() -> None:
+    # Each leaf multiplies the odds of the centre by 1/1.8 (table1, p = 0.9).
+    leaves = [f"a{i}" for i in range(1000)]
+    factors = [prior_factor("c", 0.99), *(prior_factor(v, 0.5) for v in leaves)]
+    factors += [
+        relation_factor(
+            RelationLabel.ENTAILMENT, "c", v, 0.9, parameterisation="table1", prior_y=0.5
+        )
+        for v in leaves
+    ]
+    marginals = infer(Network(("c", *leaves), tuple(factors)))
+    log_odds = math.log(99) - 1000 * math.log(1.8)
+    assert math.log(marginals.p_true["c"]) == pytest.approx(log_odds, rel=1e-9)
+
+
+def test_improbable_is_not_impossible() -> None:
+    """A thousand and more doubts about x, less than the smallest float, and nothing else left."""
+    leaves = [f"a{i}" for i in range(1500)]
+    triangle = [Factor(p, [[1, 2], [3, 5]]) for p in (("y", "z"), ("z", "x"))]
+    factors = [Factor(("x", "y"), [[0, 0], [1, 1]]), *triangle]
+    factors += [Factor(("x", leaf), [[1.0, 1.0], [0.5, 0.5]]) for leaf in leaves]
+    marginals = infer(Network(("x", "y", "z", *leaves), tuple(factors)))
+    assert marginals.p_true["x"] == 1.0
+    # Given x: f(y,z) f(z,x) over y, z is 1*2, 2*5, 3*2, 5*5 for (y,z) = 00, 01, 10, 11.
+    assert marginals.p_true["y"] == pytest.approx(31 / 43)
+    assert marginals.p_true["z"] == pytest.approx(35 / 43)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_impossible_network_names_the_conflict(method: Method) -> None:
+    """c1 is certain and certainly entails a; c2 likewise contradicts it; d is innocent."""
+    factors = (
+        prior_factor("c1", 1.0),
+        prior_factor("c2", 1.0),
+        prior_factor("d", 0.0),
+        *(
+            relation_factor(label, x, "a", 1.0, parameterisation="conditional", prior_y=0.5)
+            for label, x in (
+                (RelationLabel.ENTAILMENT, "c1"),
+                (RelationLabel.CONTRADICTION, "c2"),
+            )
+        ),
+    )
+    with pytest.raises(InferenceError) as caught:
+        infer(Network(("c1", "c2", "a", "d"), factors), method)
+    message = str(caught.value)
+    assert all(part in message for part in ("(c1)", "(c2)", "(c1, a)", "(c2, a)"))
+    assert "(d)" not in message
+    assert "\n" not in message
+
+
+def test_certain_evidence_decides() -> None:
+    factors = (
+        prior_factor("c", 1.0),
+        relation_factor(
+            RelationLabel.ENTAILMENT, "c", "a", 1.0, parameterisation="conditional", prior_y=0.5
+        ),
+    )
+    for method in METHODS:
+        marginals = infer(Network(("c", "a"), factors), method)
+        assert dict(marginals.p_true) == {"c": 1.0, "a": 1.0}
+        assert marginals.log_z == 0.0
+
+
+def test_no_variables_is_no_problem() -> None:
+    marginals = infer(Network((), ()))
+    assert (dict(marginals.p_true), marginals.log_z, marginals.exact) == ({}, 0.0, True)
+
+
+def test_unknown_method() -> None:
+    with pytest.raises(ValueError, match="'wmb'"):
+        infer(Network((), ()), "wmb")  # type: ignore[arg-type]
+
+
+def test_belief_propagation_is_deterministic_and_says_when_it_fails() -> None:
+    """A frustrated complete graph has no fixed point that parallel updates reach quickly."""
+    names = [f"v{i}" for i in range(12)]
+    rng = np.random.default_rng(3)
+    factors = [
+        Factor((x, y), rng.choice([[[1e-3, 1], [1, 1e-3]], [[1, 1e-3], [1e-3, 1]]]))
+        for i, x in enumerate(names)
+        for y in names[:i]
+    ]
+    factors.append(prior_factor("v0", 0.7))
+    first = belief_propagation(Network(tuple(names), tuple(factors)))
+    second = belief_propagation(Network(tuple(names), tuple(factors)))
+    assert first == second
+    assert all(0.0 <= p <= 1.0 for p in first.p_true.values())
+    assert first.converged == (first.iterations < 2000)
