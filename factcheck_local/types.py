@@ -124,22 +124,6 @@ class Context:
 # ---------------------------------------------------------------- the answer
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A sentence (or list item, table row, heading) of the answer.
-
-    ``paragraph`` numbers the block it stands in; ``headings`` is the path of
-    headings above it. ``checkable`` is False for what cannot state anything
-    on its own, such as headings and code, and ``kind`` then says which.
-    """
-
-    text: str
-    span: Span
-    paragraph: int
-    headings: tuple[str, ...] = ()
-    checkable: bool = True
-
-
 class Kind(StrEnum):
     """Check-worthiness labels of VERIFY (FactBench); only the first two go on."""
 
@@ -155,6 +139,22 @@ class Kind(StrEnum):
     def check_worthy(self) -> bool:
         """Whether a unit of this kind is verified."""
         return self in (Kind.FACT, Kind.CLAIM)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A sentence (or table row, heading, code block) of the answer.
+
+    ``paragraph`` numbers the block it stands in; ``headings`` is the path of
+    what stands above it: headings, the line that introduces a list, the head
+    row of a table. ``kind`` is given where the structure alone decides it.
+    """
+
+    text: str
+    span: Span
+    paragraph: int
+    headings: tuple[str, ...] = ()
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,20 @@ class TextGenerator(Identified, Protocol):
     """Continues a chat, greedily: the same messages give the same text."""
 
     def generate(
-        self, messages: Sequence[Message], *, max_tokens: int, stop: Sequence[str] = ()
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        start: str = "",
     ) -> str:
-        """Return the assistant's next turn, cut before the first ``stop``.
+        """Return the assistant's next turn.
+
+        Args:
+            messages: the chat so far; the last one is the user's.
+            max_tokens: longest reply.
+            stop: texts before the first of which the reply is cut.
+            start: how the reply begins; not part of what is returned.
 
         Raises:
             ScoringError: if the messages do not fit the model's context.
@@ -73,6 +84,10 @@ class LabelScorer(Identified, Protocol):
         Raises:
             ScoringError: if a prompt does not fit the model's context.
         """
+
+
+class ChatModel(TextGenerator, LabelScorer, Protocol):
+    """An instructed LLM, as the card role ``llm`` promises it."""
 
 
 class Embedder(Identified, Protocol):

@@ -11,6 +11,7 @@ import numpy as np
 from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import FloatArray
+from factcheck_local.models.offline import quiet_transformers
 
 #: Texts embedded at once. Fixed, since padding to a batch's longest text
 #: changes the last bits of a vector.
@@ -36,6 +37,7 @@ class SentenceTransformerEmbedder:
     ) -> None:
         from sentence_transformers import SentenceTransformer
 
+        quiet_transformers()
         self.id = model_id
         self.sha256 = sha256
         try:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.offline import quiet_transformers
 
 BATCH_PAIRS = 16
 
@@ -48,6 +49,7 @@ class NliEncoder:
     ) -> None:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+        quiet_transformers()
         self.id = model_id
         self.sha256 = sha256
         try:

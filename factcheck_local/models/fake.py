@@ -16,18 +16,38 @@ import numpy.typing as npt
 from factcheck_local.models.contracts import FloatArray, Message
 
 
-class FakeGenerator:
-    """A ``TextGenerator`` whose reply is a function of the messages."""
+def _first(_messages: Sequence[Message], _ending: str, labels: Sequence[str]) -> str:
+    return labels[0]
 
-    id = "fake-generator"
+
+class FakeChatModel:
+    """A ``ChatModel`` whose replies and label probabilities are functions of the chat.
+
+    Args:
+        reply: the assistant's turn, without ``start``.
+        label: the label that gets nearly all of the probability; by default
+            the first.
+    """
+
+    id = "fake-chat-model"
     sha256 = "0" * 64
 
-    def __init__(self, reply: Callable[[Sequence[Message]], str]) -> None:
+    def __init__(
+        self,
+        reply: Callable[[Sequence[Message]], str],
+        label: Callable[[Sequence[Message], str, Sequence[str]], str] = _first,
+    ) -> None:
         self._reply = reply
+        self._label = label
         self.calls: list[tuple[Message, ...]] = []
 
     def generate(
-        self, messages: Sequence[Message], *, max_tokens: int, stop: Sequence[str] = ()
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        start: str = "",  # noqa: ARG002
     ) -> str:
         """Reply by script, cut as a real model's text is."""
         self.calls.append(tuple(messages))
@@ -35,6 +55,15 @@ class FakeGenerator:
         for mark in stop:
             text = text.split(mark, 1)[0]
         return text
+
+    def score_labels(
+        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Log probabilities by script: 0.98 for the label, the rest shared out."""
+        scores = np.full((len(endings), len(labels)), 0.02 / max(len(labels) - 1, 1))
+        for row, ending in enumerate(endings):
+            scores[row, labels.index(self._label(messages, ending, labels))] = 0.98
+        return np.log(scores / scores.sum(axis=1, keepdims=True))
 
 
 class FakePairClassifier:

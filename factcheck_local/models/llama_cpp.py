@@ -25,7 +25,7 @@ from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
 
 
 class LlamaCppModel:
-    """A GGUF chat model; implements ``TextGenerator`` and ``LabelScorer``.
+    """A GGUF chat model; implements ``ChatModel``.
 
     Args:
         model_id: name of the model's card.
@@ -87,10 +87,16 @@ class LlamaCppModel:
     # ------------------------------------------------------------ generation
 
     def generate(
-        self, messages: Sequence[Message], *, max_tokens: int, stop: Sequence[str] = ()
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        start: str = "",
     ) -> str:
         """Continue the chat greedily; see ``TextGenerator``."""
         prompt = self._tokens(messages) + self._assistant_opening()
+        prompt += self._llama.tokenize(start, markup=False)
         logits = self._read(prompt, room=max_tokens, wants_logits=True)
         # A character may span tokens, so bytes are decoded incrementally.
         decoder = codecs.getincrementaldecoder("utf-8")("replace")

@@ -23,3 +23,11 @@ _SWITCHES = {
 def go_offline() -> None:
     """Set the libraries' own offline and no-telemetry switches for this process."""
     os.environ.update(_SWITCHES)
+
+
+def quiet_transformers() -> None:
+    """Switch off transformers' own progress bars and advice on stderr."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()

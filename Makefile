@@ -1,0 +1,59 @@
+# Everything sets itself up: `make demo` and `make test` work in a fresh clone
+# with Python 3.11, a C compiler and a package index. A second run needs no network.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+OUT := out
+STORE := $(OUT)/handbook
+ANSWER := corpora/handbook/answers/onboarding.md
+
+TEST_MODELS := smollm2-135m all-minilm-l6-v2
+DEMO_MODELS := all-minilm-l6-v2 qwen2.5-coder-1.5b
+
+.PHONY: help venv demo test lint fix bench clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+venv: $(VENV)/.installed  ## the virtual environment with the pinned dependencies
+
+# torch goes first: with its pinned build in place nothing else pulls another.
+# llama-cpp-python is compiled, which takes some minutes the first time.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	@echo "installing; llama-cpp-python compiles for about five minutes the first time"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: venv  ## index the sample handbook and verify an answer about it
+	$(BIN)/factcheck models pull $(DEMO_MODELS)
+	@mkdir -p $(OUT)
+	$(BIN)/factcheck index corpora/handbook --exclude 'answers/**' --store $(STORE)
+	$(BIN)/factcheck verify $(ANSWER) --store $(STORE) --format json --output $(OUT)/onboarding.json
+	$(BIN)/factcheck report $(OUT)/onboarding.json --format markdown --output $(OUT)/onboarding.report.md
+	$(BIN)/factcheck report $(OUT)/onboarding.json
+
+test: venv  ## the whole test suite
+	$(BIN)/factcheck models pull $(TEST_MODELS)
+	$(BIN)/python -m pytest
+
+lint: venv  ## style, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: venv  ## what the linters can mend by themselves
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: venv  ## the measurements of the README, on the default models
+	$(BIN)/factcheck models pull $(DEMO_MODELS)
+	$(BIN)/python benchmarks/handbook.py
+	$(BIN)/python benchmarks/label_scoring.py
+
+clean:  ## forget the environment and what the demo wrote
+	rm -rf $(VENV) $(OUT)

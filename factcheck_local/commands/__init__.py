@@ -1,0 +1,80 @@
+"""The command line: one command a file, gathered here.
+
+Data goes to stdout, progress and messages to stderr.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from importlib import import_module
+
+import click
+
+from factcheck_local import __version__
+from factcheck_local.errors import FactcheckError
+from factcheck_local.models.offline import go_offline
+
+#: Commands by name, imported on use so that --help is quick.
+COMMANDS = {
+    "index": "index",
+    "verify": "verify",
+    "report": "report",
+    "atoms": "atoms",
+    "search": "search",
+    "relate": "relate",
+    "infer": "infer",
+    "models": "models",
+    "status": "status",
+}
+
+INTERRUPTED = 130
+
+
+class _Commands(click.Group):
+    """The commands of this package, each in a module of its own."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = import_module(f"{__name__}.{COMMANDS[name]}")
+        found: click.Command = module.command
+        return found
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="factcheck")
+def cli() -> None:
+    """Check an LLM's answer against your own documents, on this machine alone.
+
+    \b
+    factcheck index ./docs
+    factcheck verify answer.md
+    """
+
+
+def main() -> None:
+    """Run the command line; a known failure is one line and its exit code."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    go_offline()
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("factcheck: interrupted; what was written is kept", err=True)
+        code = INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except FactcheckError as error:
+        click.echo(f"factcheck: {error}", err=True)
+        if error.hint:
+            click.echo(f"  try: {error.hint}", err=True)
+        code = error.exit_code
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does.
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,51 @@
+"""factcheck atoms: what an answer claims, piece by piece."""
+
+from __future__ import annotations
+
+import click
+
+from factcheck_local.commands.common import (
+    question_option,
+    json_option,
+    read_input,
+    settings_values,
+    stage_progress,
+    write_json,
+)
+from factcheck_local.config import Settings
+from factcheck_local.pipeline import FactChecker
+from factcheck_local.records import parse_input
+
+
+@click.command("atoms")
+@click.argument("answer")
+@question_option
+@click.option("--llm", metavar="NAME", help="Model that splits and rewords.")
+@json_option
+def command(answer: str, question: str | None, llm: str | None, as_json: bool) -> None:
+    """List the atomic claims of ANSWER, with their kind and place.
+
+    \b
+    Example:
+      factcheck atoms answer.md --json
+    """
+    settings = Settings(**settings_values(llm=llm))
+    checker = FactChecker(settings, progress=stage_progress())
+    for record in parse_input(*read_input(answer), question=question):
+        atoms = checker.atoms(record.answer)
+        if as_json:
+            write_json(
+                [
+                    {
+                        "id": a.id,
+                        "text": a.text,
+                        "original": a.original,
+                        "kind": a.kind.value,
+                        "span": {"start": a.span.start, "end": a.span.end} if a.span else None,
+                    }
+                    for a in atoms
+                ]
+            )
+            continue
+        for atom in atoms:
+            click.echo(f"{atom.id}\t{atom.kind.value}\t{' '.join(atom.text.split())}")

@@ -1,0 +1,98 @@
+"""Options and small helpers that several commands share."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from factcheck_local.errors import InputError
+from factcheck_local.indexer.store import STORE_NAME, Store, find_store
+from factcheck_local.report import to_markdown, to_text
+
+STDIN = "-"
+
+#: Columns of a table that goes to a file or a pipe.
+PLAIN_WIDTH = 120
+
+store_option = click.option(
+    "--store",
+    "store_path",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=f"The store's folder; by default the nearest {STORE_NAME} from here upwards.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
+question_option = click.option("--question", help="The question that the answer replies to.")
+
+
+def open_store(path: Path | None) -> Store:
+    """The store that the user named, or the nearest one.
+
+    Raises:
+        StoreError: if there is none.
+    """
+    return Store.open(path or find_store(Path.cwd()))
+
+
+def read_input(name: str) -> tuple[bytes, str]:
+    """The bytes of a file, or of stdin for ``-``, and what to call it.
+
+    Raises:
+        InputError: if it cannot be read.
+    """
+    if name == STDIN:
+        return sys.stdin.buffer.read(), "standard input"
+    try:
+        return Path(name).read_bytes(), name
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from error
+
+
+def write_json(value: object) -> None:
+    """One indented JSON value to stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def stage_progress() -> Callable[[str, int, int], None]:
+    """Shows on a terminal's stderr how far each stage is; silent elsewhere."""
+    if not sys.stderr.isatty():
+        return lambda _stage, _done, _all: None
+
+    def show(stage: str, done: int, count: int) -> None:
+        end = "\n" if done >= count else ""
+        click.echo(f"\r\033[K{stage} {done}/{count}{end}", nl=False, err=True)
+
+    return show
+
+
+def settings_values(**given: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The options that the user gave, for ``Settings(**…)``."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def write_report(assessment: dict[str, Any], form: str, output: Path | None) -> None:
+    """An assessment as ``text``, ``json`` or ``markdown``, to a file or stdout."""
+    if form == "json":
+        text = json.dumps(assessment, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    elif form == "markdown":
+        text = to_markdown(assessment)
+    else:
+        to_terminal = output is None and sys.stdout.isatty()
+        columns = shutil.get_terminal_size().columns if to_terminal else PLAIN_WIDTH
+        text = to_text(
+            assessment, width=columns, colour=to_terminal and "NO_COLOR" not in os.environ
+        )
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{output}: cannot be written: {error.strerror}") from error
+    click.echo(f"written to {output}", err=True)

@@ -1,0 +1,80 @@
+"""factcheck index: documents into the store."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from factcheck_local.commands.common import json_option, store_option, write_json
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.reliability import ReliabilityProfile
+from factcheck_local.indexer.store import STORE_NAME, Store
+from factcheck_local.indexer.sync import SyncReport, sync
+from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
+
+_PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
+
+
+@click.command("index")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@store_option
+@click.option(
+    "--reliability",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The reliability profile; by default the reliability.toml in each folder.",
+)
+@click.option("--include", multiple=True, metavar="GLOB", help="Index only these files.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out.")
+@click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="Embedding model.")
+@click.option("--rebuild", is_flag=True, help="Forget the store and index everything anew.")
+@json_option
+def command(
+    paths: tuple[Path, ...],
+    store_path: Path | None,
+    reliability: Path | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    embedder: str,
+    rebuild: bool,
+    as_json: bool,
+) -> None:
+    """Bring the store up to date with folders and files.
+
+    Only what changed is read and embedded again; what is gone is removed.
+
+    \b
+    Example:
+      factcheck index ./docs --exclude 'drafts/**'
+    """
+    profile = ReliabilityProfile.load(reliability) if reliability else None
+    model = load_model(embedder, "embedder")
+    folder = store_path or Path.cwd() / STORE_NAME
+    if rebuild:
+        Store.erase(folder)
+    with Store.create(folder, Fingerprint.of(model)) as store:
+        report = sync(paths, store, model, profile, include, exclude, _progress)
+        passages = store.count()
+    if as_json:
+        write_json(
+            {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
+            | {"passages": passages, "store": str(folder)}
+        )
+    else:
+        _show(report, passages, folder)
+
+
+def _progress(done: int, count: int, source: str) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == count else ""
+        click.echo(f"\r\033[K{done}/{count} {source}"[:120], nl=False, err=True)
+        click.echo(end, nl=False, err=True)
+
+
+def _show(report: SyncReport, passages: int, folder: Path) -> None:
+    for part in ("removed", "skipped", "failed"):
+        for entry in getattr(report, part):
+            click.echo(f"{part}: {entry.source}" + (f": {entry.reason}" if entry.reason else ""))
+    counts = ", ".join(f"{len(getattr(report, part))} {part}" for part in _PARTS)
+    click.echo(f"{counts}; {passages} passages in {folder}")

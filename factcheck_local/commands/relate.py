@@ -1,0 +1,80 @@
+"""factcheck relate: the relation of given pairs."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from factcheck_local.commands.common import read_input, stage_progress
+from factcheck_local.errors import RecordError
+from factcheck_local.models.registry import DEFAULT_LLM
+from factcheck_local.records import decode_answer
+from factcheck_local.relate import Premise, load_relation_model, relate
+
+UNSCORED = 3
+
+
+@click.command("relate")
+@click.argument("pairs")
+@click.option("--relation", metavar="NAME", default="llm", show_default=True, help="The model.")
+@click.option("--llm", metavar="NAME", default=DEFAULT_LLM, show_default=True)
+@click.pass_context
+def command(context: click.Context, pairs: str, relation: str, llm: str) -> None:
+    """Score PAIRS, JSON lines of {"id"?, "premise", "hypothesis"}; - is stdin.
+
+    Writes a line {"id", "entailment", "contradiction", "neutral"} for each, in
+    order; a pair that could not be scored has "error" instead, and exit code 3.
+
+    \b
+    Example:
+      factcheck relate pairs.jsonl > relations.jsonl
+    """
+    data, name = read_input(pairs)
+    rows = _rows(decode_answer(data, name), name)
+    model = load_relation_model(relation, default_llm=llm)
+    # Pairs of one premise are scored together, so each premise is read once.
+    premises = {text: str(i) for i, text in enumerate(dict.fromkeys(r[1] for r in rows))}
+    hypotheses = {text: str(i) for i, text in enumerate(dict.fromkeys(r[2] for r in rows))}
+    progress = stage_progress()
+    related = relate(
+        list(dict.fromkeys((premises[p], hypotheses[h]) for _, p, h in rows)),
+        {key: Premise("", text) for text, key in premises.items()},
+        {key: text for text, key in hypotheses.items()},
+        model,
+        lambda done, count: progress("relate", done, count),
+    )
+    found = {(pair.premise, pair.hypothesis): pair.relation for pair in related.pairs}
+    for id_, premise, hypothesis in rows:
+        key = premises[premise], hypotheses[hypothesis]
+        line: dict[str, object] = {"id": id_}
+        if key in found:
+            r = found[key]
+            line |= {
+                "entailment": r.entailment,
+                "contradiction": r.contradiction,
+                "neutral": r.neutral,
+            }
+        else:
+            line["error"] = related.failures[key]
+        click.echo(json.dumps(line, ensure_ascii=False))
+    context.exit(UNSCORED if related.failures else 0)
+
+
+def _rows(text: str, name: str) -> list[tuple[object, str, str]]:
+    """Id, premise and hypothesis of every line; the line's number where it has no id."""
+    rows: list[tuple[object, str, str]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise RecordError(f"{name}, line {number}: not JSON: {error.msg}") from error
+        values = [row.get(key) for key in ("premise", "hypothesis")] if type(row) is dict else []
+        if not values or not all(isinstance(v, str) and v.strip() for v in values):
+            raise RecordError(
+                f"{name}, line {number}: expected an object with texts 'premise' and 'hypothesis'"
+            )
+        rows.append((row.get("id", number), *values))
+    return rows

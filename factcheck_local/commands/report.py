@@ -1,0 +1,40 @@
+"""factcheck report: a stored assessment in a readable form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from factcheck_local.commands.common import read_input, write_report
+from factcheck_local.errors import RecordError
+from factcheck_local.records import decode_answer
+from factcheck_local.report import SCHEMA
+
+
+@click.command("report")
+@click.argument("assessment")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here.")
+def command(assessment: str, form: str, output: Path | None) -> None:
+    """Show ASSESSMENT, the JSON of an earlier verify, without verifying again.
+
+    \b
+    Example:
+      factcheck report run.json --format markdown --output report.md
+    """
+    data, name = read_input(assessment)
+    try:
+        value = json.loads(decode_answer(data, name))
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        raise RecordError(f"{name}: not an assessment of schema {SCHEMA}")
+    write_report(value, form, output)

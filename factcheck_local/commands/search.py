@@ -1,0 +1,54 @@
+"""factcheck search: the passages that a query finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from factcheck_local.commands.common import json_option, open_store, store_option, write_json
+from factcheck_local.errors import InputError
+from factcheck_local.models.registry import load_model
+
+
+@click.command("search")
+@click.argument("query")
+@store_option
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True)
+@json_option
+def command(query: str, store_path: Path | None, k: int, as_json: bool) -> None:
+    """Show the passages most similar to QUERY, with their place and prior.
+
+    \b
+    Example:
+      factcheck search "how many days of leave" -k 3
+    """
+    if not query.strip():
+        raise InputError("the query is empty")
+    with open_store(store_path) as store:
+        embedder = load_model(store.fingerprint.embedder.id, "embedder")
+        hits = store.query(embedder.embed([query]), k)[0]
+    if as_json:
+        write_json(
+            [
+                {
+                    "id": c.id,
+                    "similarity": round(similarity, 6),
+                    "source": c.source,
+                    "title": c.title,
+                    "line": c.line,
+                    "page": c.page,
+                    "start": c.span.start if c.span else None,
+                    "end": c.span.end if c.span else None,
+                    "prior": c.prior,
+                    "prior_rule": c.prior_rule,
+                    "text": c.text,
+                }
+                for c, similarity in hits
+            ]
+        )
+        return
+    for c, similarity in hits:
+        where = f"{c.source}, p. {c.page}" if c.page else f"{c.source}:{c.line}"
+        click.echo(f"{similarity:.3f}  {where}  prior {c.prior:g} ({c.prior_rule})  {c.title}")
+        click.echo("       " + " ".join(c.text.split())[:200])

@@ -1,0 +1,38 @@
+"""factcheck status: what the store holds."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from factcheck_local.commands.common import json_option, open_store, store_option, write_json
+
+
+@click.command("status")
+@store_option
+@json_option
+def command(store_path: Path | None, as_json: bool) -> None:
+    """Show the store's sources with their prior and the rule that gave it.
+
+    \b
+    Example:
+      factcheck status
+    """
+    with open_store(store_path) as store:
+        sources = store.sources()
+        embedder = store.fingerprint.embedder
+        summary = {"store": str(store.path), "passages": store.count(), "digest": store.digest()}
+    if as_json:
+        write_json(
+            summary | {"embedder": asdict(embedder), "sources": [asdict(s) for s in sources]}
+        )
+        return
+    for s in sources:
+        state = "" if s.complete else "  (interrupted: index again)"
+        click.echo(f"{s.prior:<6g} {s.chunks:>4} passages  {s.source}  [{s.prior_rule}]{state}")
+    click.echo(
+        f"{len(sources)} sources, {summary['passages']} passages, embedder {embedder.id}, "
+        f"digest {summary['digest'][:16]}"  # type: ignore[index]
+    )

@@ -1,0 +1,73 @@
+"""The settings of a run, all of them, and the signature that names them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from factcheck_local import __version__
+from factcheck_local.errors import InputError
+from factcheck_local.markov import Method, Parameterisation
+from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
+
+ASSESSORS = ("fr1", "fr2", "fr3")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What decides an assessment, beside the answer, the store and the models' files.
+
+    Attributes:
+        assessor: ``fr1``: each atom with its own contexts; ``fr2``: every atom
+            with every context; ``fr3``: contexts with each other too.
+        k: contexts retrieved for an atom, at least 1.
+        llm: model that splits, rewords and, for ``relation="llm"``, judges.
+        relation: ``llm``, or the name of an LLM or NLI encoder.
+        embedder: model of the store; also picks quotes and related pairs.
+        parameterisation: of the relation factors, see ``markov.relation_factor``.
+        method: of inference, see ``markov.infer``.
+        min_similarity: cosine below which a pair that was not retrieved is
+            taken as unrelated, without asking the relation model.
+        min_context_similarity: the same between two contexts, for ``fr3``.
+        strong: how much a relation has to weigh, p times the source's prior, for
+            opposing evidence to count as a conflict of sources.
+        alpha: weight of an undecided unit in the hallucination score.
+    """
+
+    assessor: str = "fr2"
+    k: int = 3
+    llm: str = DEFAULT_LLM
+    relation: str = "llm"
+    embedder: str = DEFAULT_EMBEDDER
+    parameterisation: Parameterisation = "conditional"
+    method: Method = "auto"
+    min_similarity: float = 0.35
+    min_context_similarity: float = 0.6
+    strong: float = 0.5
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse what no run can use.
+
+        Raises:
+            InputError: naming the setting, what is expected and what came.
+        """
+        if self.assessor not in ASSESSORS:
+            raise InputError(f"assessor: expected {', '.join(ASSESSORS)}, got {self.assessor!r}")
+        if self.k < 1:
+            raise InputError(f"k: expected at least 1, got {self.k}")
+        for name in ("min_similarity", "min_context_similarity"):
+            if not -1 <= getattr(self, name) <= 1:
+                raise InputError(f"{name}: expected a cosine, got {getattr(self, name)}")
+        for name in ("strong", "alpha"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name}: expected a value in [0, 1], got {getattr(self, name)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """All settings by name."""
+        return asdict(self)
+
+    def signature(self) -> str:
+        """Version and every setting on one line, to stand beside a score."""
+        values = "|".join(f"{f.name}:{getattr(self, f.name)}" for f in fields(self))
+        return f"factcheck-local:{__version__}|{values}"

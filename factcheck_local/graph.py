@@ -1,0 +1,110 @@
+"""From relations to the graphical model: which pairs, which edges, which factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from factcheck_local.markov import Network, Parameterisation, prior_factor, relation_factor
+from factcheck_local.models.contracts import FloatArray
+from factcheck_local.types import Atom, Context, EvidenceLink, RelationLabel, ScoredPair
+
+#: FactReasoner makes no assumption about an atom (§3.1).
+ATOM_PRIOR = 0.5
+
+#: A relation at or below this says no more than a coin: it makes no edge. As a
+#: factor, an entailment with p < ½ would speak against its atom.
+MIN_PROBABILITY = 0.5
+
+
+def pairs_to_relate(
+    assessor: str,
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    retrieved: Mapping[str, Sequence[str]],
+    atom_vectors: FloatArray,
+    context_vectors: FloatArray,
+    *,
+    min_similarity: float,
+    min_context_similarity: float,
+) -> list[tuple[str, str]]:
+    """The ordered pairs (premise id, hypothesis id) that the relation model reads.
+
+    Args:
+        assessor: ``fr1``, ``fr2`` or ``fr3`` (FactReasoner §3.2).
+        atoms: n atoms.
+        contexts: m contexts.
+        retrieved: atom id -> ids of the contexts retrieved for it. Those are
+            always read.
+        atom_vectors: unit vectors, shape (n, d).
+        context_vectors: unit vectors, shape (m, d).
+        min_similarity: cosine below which any other atom-context pair is left out.
+        min_context_similarity: cosine below which two contexts are left out.
+
+    Returns:
+        Pairs, those of one premise together.
+    """
+    near = context_vectors @ atom_vectors.T >= min_similarity
+    if assessor == "fr1":
+        near[:] = False
+    alike = context_vectors @ context_vectors.T >= min_context_similarity
+    if assessor != "fr3":
+        alike[:] = False
+    np.fill_diagonal(alike, val=False)
+    pairs = []
+    for j, context in enumerate(contexts):
+        for i, atom in enumerate(atoms):
+            if near[j, i] or context.id in retrieved.get(atom.id, ()):
+                pairs.append((context.id, atom.id))
+        pairs += [(context.id, contexts[i].id) for i in np.flatnonzero(alike[j])]
+    return pairs
+
+
+def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:
+    """Edges of the model: the most probable relation of each pair, unless neutral.
+
+    Two entailments in both directions become one equivalence, with the smaller
+    of their probabilities.
+    """
+    found = {
+        (p.premise, p.hypothesis): EvidenceLink(
+            p.premise, p.hypothesis, p.relation.label, p.relation.probability
+        )
+        for p in pairs
+        if p.relation.label is not RelationLabel.NEUTRAL
+        and p.relation.probability > MIN_PROBABILITY
+    }
+    links = []
+    for (premise, hypothesis), link in found.items():
+        back = found.get((hypothesis, premise))
+        both = {link.label, back.label} if back else set()
+        if back is None or both != {RelationLabel.ENTAILMENT}:
+            links.append(link)
+        elif premise < hypothesis:
+            p = min(link.probability, back.probability)
+            links.append(EvidenceLink(premise, hypothesis, RelationLabel.EQUIVALENCE, p))
+    return tuple(links)
+
+
+def build_network(
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    links: Sequence[EvidenceLink],
+    parameterisation: Parameterisation,
+) -> Network:
+    """The Markov network of FactReasoner §3.1: priors, and a factor per edge."""
+    priors = {a.id: ATOM_PRIOR for a in atoms} | {c.id: c.prior for c in contexts}
+    factors = [prior_factor(name, prior) for name, prior in priors.items()]
+    factors += [
+        relation_factor(
+            link.label,
+            link.premise,
+            link.hypothesis,
+            link.probability,
+            parameterisation=parameterisation,
+            prior_y=priors[link.hypothesis],
+        )
+        for link in links
+    ]
+    return Network(tuple(priors), tuple(factors))

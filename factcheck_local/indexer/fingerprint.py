@@ -1,0 +1,109 @@
+"""What a store was made with: passages of other makings cannot be mixed or compared."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from factcheck_local.errors import StoreError
+from factcheck_local.indexer.chunker import CHUNKER_VERSION, MAX_WORDS, TARGET_WORDS
+
+if TYPE_CHECKING:
+    from factcheck_local.models.contracts import Embedder
+
+SCHEMA = "factcheck.store/1"
+
+#: Marks a store that is being erased: no version opens it, `--rebuild` ends it.
+ERASING = "factcheck.store/erasing"
+
+REBUILD = "factcheck index --rebuild PATH..."
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderPrint:
+    """The model that embeds: name, sha256 of its weights, length of its vectors."""
+
+    id: str
+    sha256: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkerPrint:
+    """How documents are cut: the version of the code, and lengths in words."""
+
+    version: int = CHUNKER_VERSION
+    target_words: int = TARGET_WORDS
+    max_words: int = MAX_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Embedder and chunker of a store."""
+
+    embedder: EmbedderPrint
+    chunker: ChunkerPrint = ChunkerPrint()
+
+    @classmethod
+    def of(cls, embedder: Embedder, chunker: ChunkerPrint | None = None) -> Fingerprint:
+        """The fingerprint of a store filled with this embedder."""
+        model = EmbedderPrint(embedder.id, embedder.sha256, embedder.dimension)
+        return cls(model, chunker or ChunkerPrint())
+
+    def flat(self) -> dict[str, object]:
+        """Every setting by its dotted name."""
+        return {
+            f"{part}.{key}": value
+            for part, values in asdict(self).items()
+            for key, value in values.items()
+        }
+
+    def check(self, wanted: Fingerprint, path: Path) -> None:
+        """Refuse a store that was made otherwise than is wanted.
+
+        Raises:
+            StoreError: naming every setting that differs, with both values.
+        """
+        made, asked = self.flat(), wanted.flat()
+        differences = [
+            f"{key} is {made[key]} there, {asked[key]} now"
+            for key in made
+            if made[key] != asked[key]
+        ]
+        if differences:
+            raise StoreError(f"{path}: was made otherwise: {'; '.join(differences)}", hint=REBUILD)
+
+
+def read(path: Path) -> Fingerprint:
+    """Read a store's ``store.json``.
+
+    Raises:
+        StoreError: if it is not that of a store, or of another version.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: cannot be read: {error}", hint=REBUILD) from error
+    found = values.get("schema") if isinstance(values, Mapping) else None
+    if found == ERASING:
+        raise StoreError(f"{path.parent}: its rebuilding was interrupted", hint=REBUILD)
+    if found != SCHEMA:
+        raise StoreError(f"{path}: expected schema {SCHEMA}, got {found}", hint=REBUILD)
+    try:
+        return Fingerprint(EmbedderPrint(**values["embedder"]), ChunkerPrint(**values["chunker"]))
+    except (KeyError, TypeError) as error:
+        raise StoreError(f"{path}: is incomplete: {error}", hint=REBUILD) from error
+
+
+def write(path: Path, fingerprint: Fingerprint | None) -> None:
+    """Write ``store.json``, all of it or nothing; None marks the store as being erased."""
+    values: dict[str, Any] = {"schema": ERASING if fingerprint is None else SCHEMA}
+    if fingerprint is not None:
+        values |= asdict(fingerprint)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    os.replace(partial, path)

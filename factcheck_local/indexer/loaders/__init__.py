@@ -1,0 +1,73 @@
+"""One loader a file format: bytes in, a `Document` with its structure out.
+
+A loader is a function ``load(data: bytes, source: str) -> Document`` in a
+module of its own. A new format is a module and its line in `LOADERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.types import Document
+
+Loader = Callable[[bytes, str], Document]
+
+#: File extension, lower case -> module of this package, imported on first use.
+LOADERS = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "plain",
+    ".text": "plain",
+    ".html": "html",
+    ".htm": "html",
+    ".pdf": "pdf",
+}
+
+
+class UnsupportedFormatError(DocumentError):
+    """No loader reads files of this extension: skip the file, nothing failed."""
+
+
+def why_unsupported(name: str) -> str | None:
+    """The reason why a file of this name is not read, None where one loader reads it."""
+    extension = Path(name).suffix
+    if extension.lower() in LOADERS:
+        return None
+    return f"no loader for {extension}" if extension else "no loader for files without extension"
+
+
+def load(path: Path, source: str) -> Document:
+    """Read a file with the loader for its extension.
+
+    Args:
+        path: the file.
+        source: what citations call it: its path below the corpus root, with
+            forward slashes.
+
+    Returns:
+        The document; at least one of its blocks holds text.
+
+    Raises:
+        UnsupportedFormatError: if no loader reads this extension.
+        DocumentError: if the file cannot be read, is not what its extension
+            says, or holds no text. The message is ``source: reason``.
+    """
+    if reason := why_unsupported(path.name):
+        raise UnsupportedFormatError(f"{source}: {reason}")
+    module = import_module(f"{__name__}.{LOADERS[path.suffix.lower()]}")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{source}: cannot be read: {error.strerror}") from error
+    try:
+        document = cast(Loader, module.load)(data, source)
+    except RecursionError as error:
+        raise DocumentError(f"{source}: is nested too deeply") from error
+    if not document.blocks:
+        detail = "empty file" if not data else "holds no text"
+        raise DocumentError(f"{source}: {detail}")
+    return document

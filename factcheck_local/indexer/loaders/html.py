@@ -1,0 +1,169 @@
+"""HTML: the main content as text, laid out by inscriptis.
+
+Offsets are offsets in the extracted text. Menus, scripts and what a browser
+does not show are left out; tables become one line a row, ``| cell | cell |``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from inscriptis.css_profiles import CSS_PROFILES  # type: ignore[import-untyped]
+from inscriptis.html_engine import Inscriptis  # type: ignore[import-untyped]
+from inscriptis.html_properties import Display, WhiteSpace  # type: ignore[import-untyped]
+from inscriptis.model.config import ParserConfig  # type: ignore[import-untyped]
+from inscriptis.model.html_element import HtmlElement as Style  # type: ignore[import-untyped]
+from lxml import etree  # type: ignore[import-untyped]
+from lxml.html import HtmlElement, HTMLParser, document_fromstring  # type: ignore[import-untyped]
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders.text import HeadingPath, decode, first_heading, paragraphs
+from factcheck_local.types import Block, Document, Span
+
+#: Names of ``<meta>`` elements that become metadata of the document.
+META_NAMES = ("date", "reliability", "superseded_by")
+
+_HEADINGS = {f"h{level}": [str(level)] for level in range(1, 7)}
+_BLOCKS = ("section", "details", "summary", "form", "fieldset", "dl", "dt", "dd")
+_TABLE = "rows"  # no element of HTML: a table as lines, laid out as it is
+_CSS = {
+    **CSS_PROFILES["strict"],
+    **{tag: Style(display=Display.block) for tag in _BLOCKS},
+    _TABLE: Style(
+        display=Display.block, whitespace=WhiteSpace.pre, margin_before=1, margin_after=1
+    ),
+}
+
+# The body itself is never dropped: pages hide it until a script has run.
+_UNSEEN = etree.XPath(
+    ".//script|.//style|.//noscript|.//template|.//svg|.//iframe|.//select|.//textarea"
+    "|.//button|.//comment()|.//processing-instruction()|.//*[@hidden][not(self::body)]"
+    "|.//*[contains(translate(@style, ' ', ''), 'display:none')][not(self::body)]"
+    "|.//nav|.//*[@role='navigation' or @role='search']"
+)
+_MAIN = etree.XPath(".//main|.//*[@role='main']|.//article[count(//article) = 1]")
+_FURNITURE = etree.XPath(
+    ".//*[self::footer or self::aside or self::header[not(.//h1)] or @role='contentinfo'"
+    " or @role='complementary' or @role='banner'][not(ancestor::article)]"
+)
+_TABLE_PARTS = ("tr", "td", "th", "thead", "tbody", "tfoot", "caption", "colgroup")
+_CELLS = etree.XPath("./td|./th")
+_BREAKS = etree.XPath(".//br|.//p|.//div|.//li|.//dt|.//dd")
+
+_DECLARED = re.compile(
+    rb"<(?:meta[^>]*?charset|\?xml[^>]*?encoding)\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE
+)
+_XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
+
+
+def load(data: bytes, source: str) -> Document:
+    """Read a page: its main content, its title, and metadata from ``<meta name=...>``.
+
+    Raises:
+        DocumentError: if the bytes are not text in the encoding that the page
+            declares, UTF-8 where it declares none.
+    """
+    html = _XML_DECLARATION.sub("", decode(data, source, _encoding(data, source)), count=1)
+    sha256 = hashlib.sha256(data).hexdigest()
+    name = PurePosixPath(source).name
+    try:  # huge_tree: without it the parser drops, silently, what is nested deeply
+        page = document_fromstring(html, parser=HTMLParser(huge_tree=True))
+    except etree.ParserError:  # nothing in it, or nothing but comments
+        return Document(source, "", name, (), sha256)
+    metadata = {key: value for key in META_NAMES if (value := _meta(page, key)) is not None}
+    page_title = " ".join((page.findtext(".//title") or "").split())
+    text, blocks = _content(page)
+    title = page_title or first_heading(blocks) or name
+    return Document(source, text, title, blocks, sha256, metadata=metadata)
+
+
+def _encoding(data: bytes, source: str) -> str:
+    """The encoding that the page declares, as browsers read the declaration."""
+    declared = _DECLARED.search(data, 0, 1024)
+    if declared is None or data.startswith(codecs.BOM_UTF8):
+        return "utf-8"
+    label = declared[1].decode("ascii", "replace")
+    if label.lower().startswith(("utf-16", "utf-32")):
+        return "utf-8"  # a declaration that could be read as ASCII cannot be true
+    try:
+        b"x".decode(label)  # knows text encodings only, where codecs.lookup knows others too
+        name = codecs.lookup(label).name
+    except (LookupError, UnicodeError) as error:
+        raise DocumentError(f"{source}: declares the unknown encoding {label!r}") from error
+    return "cp1252" if name in ("ascii", "iso8859-1") else name
+
+
+def _meta(page: HtmlElement, name: str) -> str | float | None:
+    """A metadata value; a number where it reads as one, so that priors are checked alike."""
+    for element in page.iterfind(".//meta[@name]"):
+        if element.get("name", "").strip().lower() == name and element.get("content"):
+            value = str(element.get("content")).strip()
+            try:
+                return float(value) if name == "reliability" else value
+            except ValueError:
+                return value
+    return None
+
+
+def _content(page: HtmlElement) -> tuple[str, tuple[Block, ...]]:
+    """The text of the main content and its blocks."""
+    for body in page.iter("body"):
+        body.attrib.pop("style", None)
+    for element in _UNSEEN(page):
+        element.drop_tree()
+    main = next((found for found in _MAIN(page) if found.text_content().strip()), None)
+    if main is None:
+        for element in _FURNITURE(page):
+            element.drop_tree()
+        main = page
+    main.tail = None
+    _flatten_tables(main)
+    engine = Inscriptis(main, ParserConfig(css=_CSS, annotation_rules=_HEADINGS))
+    text = engine.get_text()
+    headings = ((a.start, a.end, int(a.metadata)) for a in engine.get_annotations())
+    return text, tuple(_blocks(text, sorted(headings)))
+
+
+def _flatten_tables(root: HtmlElement) -> None:
+    """Turn tables into lines, one a row; a table around tables is layout, a mere block."""
+    for row in list(root.iter("tr")):
+        if row.find(".//table") is None:
+            cells = [_line(cell) for cell in _CELLS(row)]
+            row[:] = []
+            row.text = f"| {' | '.join(cells)} |" if any(cells) else None
+    for table in reversed(list(root.iter("table"))):  # the inner before the outer
+        if table.find(f".//{_TABLE}") is None:
+            lines = [_line(part) for part in table.iter("caption", "tr")]
+            table[:] = []
+            table.text = "\n".join(filter(None, lines))
+            table.tag = _TABLE
+    for element in list(root.iter("table", *_TABLE_PARTS)):
+        element.tag = "div"
+
+
+def _line(element: HtmlElement) -> str:
+    """The text of a table's cell or caption on one line."""
+    for part in _BREAKS(element):
+        part.text = f" {part.text or ''}"
+        part.tail = f" {part.tail or ''}"
+    return " ".join(element.text_content().split())
+
+
+def _blocks(text: str, headings: list[tuple[int, int, int]]) -> Iterator[Block]:
+    """Paragraphs between the headings, which come as (start, end, level)."""
+    outline = HeadingPath()
+    position = 0
+    for start, end, level in headings:
+        said = text[start:end].strip()
+        if start < position or not said:
+            continue  # a heading within a heading, or an empty one
+        yield from paragraphs(text, position, start, outline.path)
+        start = text.index(said, start)
+        position = start + len(said)
+        outline.enter(level, " ".join(said.split()))
+        yield Block(Span(start, position), outline.path, is_heading=True)
+    yield from paragraphs(text, position, len(text), outline.path)

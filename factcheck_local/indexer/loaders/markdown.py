@@ -1,0 +1,106 @@
+"""Markdown: CommonMark with tables, and YAML front matter.
+
+Offsets are offsets in the file, without its byte order mark. The parser gives
+the structure as line numbers; the text stays as written, markup included, so
+that a quote is found again where it stands.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders.text import HeadingPath, decode, first_heading
+from factcheck_local.types import Block, Document, Span
+
+_FRONT_MATTER = re.compile(
+    r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_LINE_END = re.compile(r"\r\n?|\n")  # what the parser counts as one line end
+_COMMENTS = re.compile(r"(?:<!--.*?-->\s*)+", re.DOTALL)
+
+
+def load(data: bytes, source: str) -> Document:
+    """Read Markdown; front matter becomes metadata and stays out of the blocks.
+
+    Raises:
+        DocumentError: if the bytes are not UTF-8 text, or the front matter is
+            not valid YAML.
+    """
+    text = decode(data, source)
+    metadata, body = _front_matter(text, source)
+    blocks = tuple(_blocks(text, body))
+    title = metadata.get("title") or first_heading(blocks) or PurePosixPath(source).name
+    return Document(
+        source=source,
+        text=text,
+        title=str(title),
+        blocks=blocks,
+        sha256=hashlib.sha256(data).hexdigest(),
+        metadata=metadata,
+    )
+
+
+def _front_matter(text: str, source: str) -> tuple[dict[str, Any], int]:
+    """The metadata, and the offset at which the text proper begins."""
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return {}, 0
+    try:
+        values = yaml.safe_load(match["yaml"])
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: the 31st of June
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 2}" if mark else ""
+        what = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise DocumentError(f"{source}: front matter is not valid YAML{where}: {what}") from error
+    if values is None:
+        return {}, match.end()
+    if not isinstance(values, dict):
+        return {}, 0  # text between two thematic breaks
+    return {str(key): _as_written(value) for key, value in values.items()}, match.end()
+
+
+def _as_written(value: object) -> object:
+    """Dates as ISO 8601, which is how YAML wants them written; the rest as it is."""
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def _blocks(text: str, body: int) -> Iterator[Block]:
+    """The top-level blocks of ``text[body:]``, each knowing the headings above it."""
+    starts = [body, *(match.end() for match in _LINE_END.finditer(text, body)), len(text)]
+    headings = HeadingPath()
+    tokens = MarkdownIt("commonmark").enable("table").parse(text[body:])
+    for index, token in enumerate(tokens):
+        if token.level or token.map is None or token.type == "hr":
+            continue
+        first, last = token.map
+        span = _trimmed(text, starts[first], starts[min(last, len(starts) - 1)])
+        is_heading = token.type == "heading_open"
+        if is_heading:
+            headings.enter(int(token.tag[1:]), _said(tokens[index + 1].children or ()))
+        elif token.type == "html_block" and _COMMENTS.fullmatch(span.of(text)):
+            continue
+        if span.start < span.end:
+            yield Block(span, headings.path, is_heading)
+
+
+def _said(inline: Sequence[Token]) -> str:
+    """What a heading says, without its markup."""
+    words = (" " if token.type.endswith("break") else token.content for token in inline)
+    return " ".join("".join(words).split())
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    """The span without the white space at its ends; empty where it is all white space."""
+    stretch = text[start:end]
+    start += len(stretch) - len(stretch.lstrip())
+    return Span(start, start + len(stretch.strip()))

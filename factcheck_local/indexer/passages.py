@@ -1,0 +1,221 @@
+"""Passages in Chroma: one collection, cosine distance, embeddings given explicitly.
+
+The only module that knows Chroma. Its own embedder is never used and its
+telemetry is off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from factcheck_local.errors import StoreError
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.models.offline import go_offline
+from factcheck_local.types import Chunk, Context, Span
+
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
+
+    from factcheck_local.models.contracts import FloatArray
+
+COLLECTION = "passages"
+
+#: Neighbours that HNSW looks at while building and while searching: far more
+#: than are asked for, so that the search misses next to nothing.
+HNSW: CreateHNSWConfiguration = {
+    "space": "cosine",
+    "max_neighbors": 32,
+    "ef_construction": 200,
+    "ef_search": 500,
+}
+
+#: Passages fetched beyond those asked for, so that a tie at the last place is
+#: settled by id rather than by the order of insertion.
+TIE_MARGIN = 16
+
+#: Digits of a similarity that are kept: below is the noise of 32-bit floats.
+SIMILARITY_DIGITS = 6
+
+#: What Chroma keeps beside a passage.
+Metadata = Mapping[str, Any]
+
+_T = TypeVar("_T")
+
+
+class Passages:
+    """The collection of a store; see `Store` for what the methods promise."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the collection in this folder, or make it."""
+        self._client = _client(path)
+        self._collection = self._client.get_or_create_collection(
+            COLLECTION, configuration={"hnsw": HNSW}, embedding_function=None
+        )
+        self._batch = self._client.get_max_batch_size()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._client.close()
+
+    def of_source(self, source: str) -> dict[str, Metadata]:
+        """Id -> metadata of a source's passages."""
+        rows = self._collection.get(where={"source": source}, include=["metadatas"])
+        return dict(zip(rows["ids"], rows["metadatas"] or (), strict=True))
+
+    def write(
+        self, chunks: Sequence[Chunk], metadatas: Sequence[Metadata], embeddings: FloatArray
+    ) -> None:
+        """Add or replace n passages; ``embeddings`` has shape (n, dimension)."""
+        vectors = np.asarray(embeddings, dtype=np.float32)
+        for part in _batches(range(len(chunks)), self._batch):
+            self._collection.upsert(
+                ids=[chunks[index].id for index in part],
+                embeddings=vectors[part.start : part.stop],
+                documents=[chunks[index].text for index in part],
+                metadatas=[dict(metadatas[index]) for index in part],
+            )
+
+    def update(self, wanted: Mapping[str, Metadata], there: Mapping[str, Metadata]) -> None:
+        """Give passages that are there the metadata that is wanted, id by id."""
+        changes = [id_ for id_, metadata in wanted.items() if there.get(id_) != metadata]
+        for ids in _batches(changes, self._batch):
+            # A key stays until it is set to None.
+            metadatas: list[Any] = [{**dict.fromkeys(there.get(i, ())), **wanted[i]} for i in ids]
+            self._collection.update(ids=list(ids), metadatas=metadatas)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove passages."""
+        for part in _batches(ids, self._batch):
+            self._collection.delete(ids=list(part))
+
+    def count(self) -> int:
+        """Number of passages."""
+        return int(self._collection.count())
+
+    def digest(self) -> str:
+        """Sha256 over ids, texts and priors."""
+        digest = hashlib.sha256()
+        rows = self._collection.get(include=["metadatas"])
+        metadatas = dict(zip(rows["ids"], rows["metadatas"] or (), strict=True))
+        for id_, metadata in sorted(metadatas.items()):
+            digest.update(f"{id_} {metadata['text_sha256']} {metadata['prior']!r}\n".encode())
+        return digest.hexdigest()
+
+    def contexts(self, ids: Sequence[str]) -> list[Context]:
+        """The passages with these ids, in this order."""
+        found: dict[str, Context] = {}
+        for part in _batches(ids, self._batch):
+            rows = self._collection.get(ids=list(set(part)), include=["documents", "metadatas"])
+            columns = rows["ids"], rows["documents"] or (), rows["metadatas"] or ()
+            found |= {row[0]: _context(*row) for row in zip(*columns, strict=True)}
+        return _in_order(found, ids)
+
+    def embeddings(self, ids: Sequence[str]) -> list[npt.NDArray[Any]]:
+        """The vectors of these passages, in this order."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        for part in _batches(ids, self._batch):
+            rows = self._collection.get(ids=list(set(part)), include=["embeddings"])
+            if rows["embeddings"] is not None:
+                found.update(zip(rows["ids"], np.asarray(rows["embeddings"]), strict=True))
+        return _in_order(found, ids)
+
+    def query(self, embeddings: FloatArray, k: int) -> list[list[tuple[Context, float]]]:
+        """The k passages most similar to each query, with their similarities."""
+        total = self.count()
+        if not total or not len(embeddings):
+            return [[] for _ in embeddings]
+        rows = self._collection.query(
+            query_embeddings=np.asarray(embeddings, dtype=np.float32),
+            n_results=min(total, k + TIE_MARGIN),
+            include=["documents", "metadatas", "distances"],
+        )
+        documents, metadatas = rows["documents"] or (), rows["metadatas"] or ()
+        columns = rows["ids"], documents, metadatas, rows["distances"] or ()
+        return [_ranked(*result)[:k] for result in zip(*columns, strict=True)]
+
+
+def metadata(record: SourceRecord, chunk: Chunk) -> Metadata:
+    """A passage's metadata; Chroma holds no None, so what is unknown is left out."""
+    values = {
+        "source": record.source,
+        "title": " > ".join(chunk.titles),
+        "start": chunk.span.start,
+        "end": chunk.span.end,
+        "line": chunk.line,
+        "page": chunk.page,
+        "prior": record.prior,
+        "prior_rule": record.prior_rule,
+        "date": record.date,
+        "superseded_by": record.superseded_by,
+        "text_sha256": hashlib.sha256(chunk.text.encode()).hexdigest(),
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _context(id_: str, text: str, values: Metadata) -> Context:
+    """The inverse of `metadata`."""
+    return Context(
+        id=id_,
+        source=values["source"],
+        title=values["title"],
+        text=text,
+        prior=values["prior"],
+        prior_rule=values["prior_rule"],
+        span=Span(values["start"], values["end"]),
+        line=values["line"],
+        page=values.get("page"),
+        date=values.get("date"),
+        superseded_by=values.get("superseded_by"),
+    )
+
+
+def _ranked(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    metadatas: Sequence[Metadata],
+    distances: Sequence[float],
+) -> list[tuple[Context, float]]:
+    """One query's results by falling similarity, ties by id."""
+    found = [
+        (_context(id_, text, values), round(1.0 - distance, SIMILARITY_DIGITS))
+        for id_, text, values, distance in zip(ids, texts, metadatas, distances, strict=True)
+    ]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0].id))
+
+
+def _batches(items: Sequence[_T], size: int) -> Iterator[Any]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def _in_order(found: Mapping[str, _T], ids: Sequence[str]) -> list[_T]:
+    try:
+        return [found[id_] for id_ in ids]
+    except KeyError as error:
+        raise StoreError(f"the store has no passage {error}") from error
+
+
+def _client(path: Path) -> Client:
+    """Chroma on a folder of this machine, deaf to ``.env`` and to the environment.
+
+    Its settings would otherwise be read from there: another machine's server to
+    use in place of the folder, or one to send traces to.
+    """
+    go_offline()
+    import chromadb  # slow to import, and only after its switches are set
+    from chromadb.config import Settings
+
+    settings = Settings(
+        _env_file=None,  # type: ignore[call-arg]
+        anonymized_telemetry=False,
+        chroma_api_impl="chromadb.api.rust.RustBindingsAPI",
+        chroma_otel_collection_endpoint="",
+        chroma_otel_granularity=None,
+    )
+    return cast("Client", chromadb.PersistentClient(path, settings))

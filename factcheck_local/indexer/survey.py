@@ -1,0 +1,239 @@
+"""What there is to index: the files below the given paths, and their names.
+
+Every file belongs to a *root*, a folder that a store remembers under a label. A
+source is named ``label/path below the root``; the only root of a fresh store
+has the empty label, so that its sources are plain relative paths. A root keeps
+its label whatever is indexed later, so sources keep their names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from factcheck_local.errors import InputError
+from factcheck_local.indexer.loaders import why_unsupported
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.reliability import PROFILE_NAME, matches
+from factcheck_local.indexer.store import Store
+
+
+class Entry(NamedTuple):
+    """A source and what is to be said of it."""
+
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """An indexed folder and its label."""
+
+    label: str
+    path: Path
+
+    def name(self, path: Path) -> str:
+        """A file's path below the folder, with forward slashes."""
+        return path.relative_to(self.path).as_posix()
+
+    def source(self, path: Path) -> str:
+        """What citations call the file."""
+        return f"{self.label}/{self.name(path)}" if self.label else self.name(path)
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a run has to do.
+
+    Attributes:
+        files: the files to look at, by source, each with its root.
+        gone: sources in the store that are no longer to be there, and why.
+        skipped: what lies there and is not indexed, and why.
+    """
+
+    files: dict[str, tuple[Root, Path]] = field(default_factory=dict)
+    gone: list[Entry] = field(default_factory=list)
+    skipped: list[Entry] = field(default_factory=list)
+
+
+def survey(
+    paths: Sequence[Path], store: Store, include: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> Survey:
+    """Look for files below the paths, and in the store for what is gone from there.
+
+    Files given by name are taken whatever the globs say and even if hidden.
+    ``include`` narrows the run: what it leaves out stays in the store as it is.
+    What ``exclude`` matches leaves the store. New roots are remembered.
+
+    Raises:
+        InputError: if a path does not exist, or there is nothing to index.
+    """
+    given = _given(paths)
+    known = _known_roots(store)
+    new = _new_roots(given, known, store)
+    records = store.sources()
+    owners = {record.source: record.root for record in records}
+    search = _Search([*known, *new], store.path.resolve(), owners, include, exclude)
+    for path in given:
+        if path.is_dir():
+            search.folder(path)
+        else:
+            search.take(path)
+    for record in records:
+        search.settle(record, given)
+    found = search.found
+    if not found.files and not found.gone:
+        reasons = sorted({entry.reason for entry in found.skipped}) or ["no files"]
+        where = ", ".join(map(str, paths)) or "nothing given"
+        raise InputError(f"nothing to index: {where} ({'; '.join(reasons[:3])})")
+    used = {root for root, _ in found.files.values()}
+    for root in new:
+        if root in used:
+            at = os.path.relpath(root.path, store.path.resolve().parent)
+            store.add_root(root.label, Path(at).as_posix())
+    return found
+
+
+def _given(paths: Iterable[Path]) -> list[Path]:
+    """The paths, resolved, outer ones first, without repetition."""
+    resolved = set()
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder")
+        resolved.add(path.resolve())
+    return sorted(resolved, key=lambda path: (len(path.parts), path))
+
+
+def _known_roots(store: Store) -> list[Root]:
+    """The store's roots; kept relative, so that store and corpus can move together."""
+    base = store.path.resolve().parent
+    return [Root(label, Path(os.path.normpath(base / at))) for label, at in store.roots().items()]
+
+
+def _new_roots(given: Sequence[Path], known: Sequence[Root], store: Store) -> list[Root]:
+    """A root for each path that lies in none yet."""
+    folders: list[Path] = []
+    for path in given:
+        folder = path if path.is_dir() else path.parent
+        if not any(folder.is_relative_to(at) for at in (*folders, *(r.path for r in known))):
+            folders.append(folder)
+    if not known and len(folders) == 1:
+        return [Root("", folders[0])]
+    taken = {record.source.partition("/")[0] for record in store.sources()}
+    taken.update(root.label for root in known)
+    roots = []
+    for folder in folders:
+        name = folder.name or "root"
+        number = 1
+        while (label := name if number == 1 else f"{name}-{number}") in taken:
+            number += 1
+        taken.add(label)
+        roots.append(Root(label, folder))
+    return roots
+
+
+@dataclass(slots=True)
+class _Search:
+    """The search for files, and what it found so far.
+
+    ``owners`` says which root has a source's name: the first that came with it.
+    """
+
+    roots: Sequence[Root]
+    store: Path
+    owners: dict[str, str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    found: Survey = field(default_factory=Survey)
+
+    def folder(self, top: Path) -> None:
+        """Take the files below a folder; a link is never followed."""
+        for path in self._below(top):
+            if reason := self._why_skipped(path):
+                self._skip(path, reason)
+            else:
+                self.take(path)
+
+    def take(self, path: Path) -> None:
+        """Put a file on the list, unless nothing reads it."""
+        root = self._root(path)
+        if reason := why_unsupported(path.name):
+            self._skip(path, reason)
+        elif self.owners.setdefault(root.source(path), root.label) != root.label:
+            self._skip(path, "a file of another indexed folder has this name")
+        else:
+            self.found.files[root.source(path)] = (root, path)
+
+    def settle(self, record: SourceRecord, given: Iterable[Path]) -> None:
+        """Decide on a source of the store, if the search had to come by it and did not."""
+        root = next((root for root in self.roots if root.label == record.root), None)
+        if root is None or record.source in self.found.files:
+            return
+        path = root.path / record.name
+        names = record.name, record.source
+        if not any(path.is_relative_to(at) for at in given):
+            return
+        if not path.is_file() or not path.resolve().is_relative_to(root.path):
+            self.found.gone.append(Entry(record.source, "file is gone"))
+        elif glob := _matching(self.exclude, names):
+            self.found.gone.append(Entry(record.source, f"excluded by {glob}"))
+        elif not self.include or _matching(self.include, names):
+            self.found.files[record.source] = (root, path)  # hidden say, given by name before
+
+    def _root(self, path: Path) -> Root:
+        """The innermost root that a path lies in."""
+        around = (root for root in self.roots if path.is_relative_to(root.path))
+        return max(around, key=lambda root: len(root.path.parts))
+
+    def _skip(self, path: Path, reason: str, mark: str = "") -> None:
+        self.found.skipped.append(Entry(self._root(path).source(path) + mark, reason))
+
+    def _below(self, top: Path) -> Iterator[Path]:
+        """Everything below a folder that is no folder to go into, in sorted order."""
+
+        def unreadable(error: OSError) -> None:
+            self._skip(Path(error.filename), f"cannot be read: {error.strerror}", "/")
+
+        for at, folders, files in os.walk(top, onerror=unreadable):
+            here = Path(at)
+            entered = []
+            for name in sorted(folders):
+                path = here / name
+                if path.is_symlink():
+                    yield path
+                elif path == self.store:
+                    continue
+                elif name.startswith("."):
+                    self._skip(path, "hidden", "/")
+                else:
+                    entered.append(name)
+            folders[:] = entered
+            yield from (here / name for name in sorted(files))
+
+    def _why_skipped(self, path: Path) -> str | None:
+        """Why a file found in a folder is not indexed; None if it is."""
+        root = self._root(path)
+        names = root.name(path), root.source(path)
+        reason = None
+        if path.is_symlink():
+            inside = path.resolve().is_relative_to(root.path)
+            reason = f"link to a place {'in' if inside else 'out of'} the folder"
+        elif path.name.startswith("."):
+            reason = "hidden"
+        elif path.name == PROFILE_NAME:
+            reason = "reliability profile"
+        elif not path.is_file():
+            reason = "not a regular file"
+        elif glob := _matching(self.exclude, names):
+            reason = f"excluded by {glob}"
+        elif self.include and not _matching(self.include, names):
+            reason = "not included"
+        return reason
+
+
+def _matching(globs: Iterable[str], names: Sequence[str]) -> str | None:
+    """The first of the globs that matches one of a file's names."""
+    return next((glob for glob in globs if any(matches(glob, name) for name in names)), None)

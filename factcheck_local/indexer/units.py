@@ -1,0 +1,175 @@
+"""Cuts blocks into units: the smallest stretches that a passage is packed from.
+
+A unit is a sentence or a line where they are short, a group of words where
+they are not. No word is ever cut. Every rule runs in linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from factcheck_local.types import Document
+
+#: What it costs to end a passage after a unit that ends a sentence, and after
+#: one that does not; the end of a block costs `BLOCK_CUT`. The scale is that
+#: of an empty passage, which costs 1.
+BLOCK_CUT, SENTENCE_CUT, BROKEN_CUT = 0.05, 0.5, 3.0
+
+# A character of a script without spaces counts as a word, so that such a text
+# can be measured and cut.
+_IDEOGRAPH = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]+")
+
+_LINE_END = r"(?:\r\n?|\n)"
+_ENDS = re.compile(
+    r"(?<=[.!?\u2026])[\"'\u201d\u2019)\]]*\s+"  # a sentence, with closing quotes
+    r"|(?<=[\u3002\uff01\uff1f])"  # the same where no space follows
+    rf"|{_LINE_END}[^\S\r\n]*{_LINE_END}\s*"  # a paragraph
+    rf"|{_LINE_END}[^\S\r\n]*(?=\||(?:[-*+•>]|\d{{1,3}}[.)])\s)"  # a list item, a table row
+)
+_LINES = re.compile(_LINE_END)
+_NO_SENTENCE = re.compile(
+    r"\b(?:[A-Z]|Mrs?|Ms|Dr|Prof|St|vs|e\.g|i\.e|cf|Nos?|Figs?|Eq|Sec|Art|Vol|pp?|ca|approx)\.$"
+    r"|(?m:^)[^\S\r\n]*\d{1,3}\.$"  # the number of a list item
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A stretch ``text[start:end]`` of one block, without white space at its ends.
+
+    Attributes:
+        words: its length, at least 1.
+        cut: the cost of ending a passage after it, in passages.
+        section: the section it stands in, as a path of numbers that, unlike
+            headings, never repeat.
+        headings: the same path in words.
+        is_heading: whether it is (a part of) a heading.
+        page: counting from 1, None in a document without pages.
+    """
+
+    start: int
+    end: int
+    words: int
+    cut: float
+    section: tuple[int, ...]
+    headings: tuple[str, ...]
+    is_heading: bool
+    page: int | None
+
+
+def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
+    """The document's blocks as units, in order.
+
+    Args:
+        document: what to cut.
+        smallest: units of a block are joined up to this number of words.
+        largest: a sentence of more words is cut between words.
+    """
+    text = document.text
+    path: list[tuple[int, str]] = []  # (number of the section, heading)
+    for number, block in enumerate(document.blocks):
+        depth = _agreeing(path, block.headings)
+        if block.is_heading:
+            depth = min(depth, max(0, len(block.headings) - 1))  # same words, new section
+        path[depth:] = [(number, heading) for heading in block.headings[depth:]]
+        page = bisect_right(document.page_starts, block.span.start) or None
+        pieces = list(_pieces(text, block.span.start, block.span.end, smallest, largest))
+        for index, (start, end, words, cut) in enumerate(pieces):
+            yield Unit(
+                start,
+                end,
+                words,
+                cut if index < len(pieces) - 1 else BLOCK_CUT,
+                tuple(section for section, _ in path),
+                block.headings,
+                block.is_heading,
+                page,
+            )
+
+
+def word_count(text: str, start: int, end: int) -> int:
+    """Number of words in ``text[start:end]``, as `Unit.words` counts them."""
+    return sum(1 for _ in _WORD.finditer(text, start, end))
+
+
+def _agreeing(path: Sequence[tuple[int, str]], headings: Sequence[str]) -> int:
+    """How many headings, from the outermost on, are those of the path."""
+    depth = 0
+    for (_, known), heading in zip(path, headings, strict=False):
+        if known != heading:
+            break
+        depth += 1
+    return depth
+
+
+_Piece = tuple[int, int, int, float]  # start, end, words, cut
+
+
+def _pieces(text: str, start: int, end: int, smallest: int, largest: int) -> Iterator[_Piece]:
+    """Sentences and rows, the long ones broken up, the short ones joined."""
+    for first, last, words in _joined(_measured(text, _sentences(text, start, end)), smallest):
+        if words <= largest:
+            yield first, last, words, SENTENCE_CUT
+            continue
+        broken = [
+            part
+            for line in _measured(text, _split(_LINES.finditer(text, first, last), first, last))
+            for part in ([line] if line[2] <= largest else _groups(text, *line[:2], largest))
+        ]
+        parts = list(_joined(broken, largest))
+        for part in parts[:-1]:
+            yield *part, BROKEN_CUT
+        yield *parts[-1], SENTENCE_CUT
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Stretches that end where a sentence, a list item or a table row does."""
+
+    def is_end(match: re.Match[str]) -> bool:
+        if text[match.end() : match.end() + 1].islower():
+            return not match[0] or text[match.start() - 1] not in ".!?…"
+        return not _NO_SENTENCE.search(text, max(start, match.start() - 10), match.start())
+
+    return _split(filter(is_end, _ENDS.finditer(text, start, end)), start, end)
+
+
+def _split(separators: Iterable[re.Match[str]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What stands before, between and after the separators; closing quotes stay."""
+    for match in separators:
+        yield start, match.end()
+        start = match.end()
+    yield start, end
+
+
+def _measured(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """The spans trimmed, with their number of words; those without words left out."""
+    for start, end in spans:
+        words = list(_WORD.finditer(text, start, end))
+        if words:
+            yield words[0].start(), words[-1].end(), len(words)
+
+
+def _groups(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """Runs of ``size`` words."""
+    words = list(_WORD.finditer(text, start, end))
+    for first in range(0, len(words), size):
+        run = words[first : first + size]
+        yield run[0].start(), run[-1].end(), len(run)
+
+
+def _joined(parts: Iterable[tuple[int, int, int]], size: int) -> Iterator[tuple[int, int, int]]:
+    """The parts, neighbours joined while they have no more than ``size`` words."""
+    current: tuple[int, int, int] | None = None
+    for start, end, words in parts:
+        if current is not None and current[2] + words <= size:
+            current = (current[0], end, current[2] + words)
+            continue
+        if current is not None:
+            yield current
+        current = (start, end, words)
+    if current is not None:
+        yield current

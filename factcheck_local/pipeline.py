@@ -1,0 +1,270 @@
+"""The pipeline: the Python API behind every command.
+
+>>> from factcheck_local.pipeline import FactChecker
+>>> checker = FactChecker(Settings(), Store.open(path))      # doctest: +SKIP
+>>> run = checker.verify(Record(Answer("The sky is green.")))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from factcheck_local import __version__
+from factcheck_local.assess import assess
+from factcheck_local.assess.factreasoner import reason
+from factcheck_local.atomize import Atomized, atomize, merge_repeats
+from factcheck_local.config import Settings
+from factcheck_local.errors import StoreError
+from factcheck_local.graph import pairs_to_relate
+from factcheck_local.indexer.passages import COLLECTION
+from factcheck_local.indexer.store import Store
+from factcheck_local.models.contracts import ChatModel, Embedder
+from factcheck_local.models.registry import load_model
+from factcheck_local.quote import pick_quotes
+from factcheck_local.records import Record
+from factcheck_local.relate import Premise, Related, RelationModel, load_relation_model, relate
+from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
+from factcheck_local.revise import revise
+from factcheck_local.segment import segment
+from factcheck_local.types import Answer, Assessment, Atom, Context
+
+#: Called with a stage's name, the units done and all units of the stage.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An assessment and what it takes to repeat it."""
+
+    assessment: Assessment
+    settings: Settings
+    models: tuple[dict[str, str], ...]
+    index: dict[str, Any] | None
+    started: str
+    seconds: dict[str, float]
+    version: str = __version__
+
+
+@dataclass
+class _Work:
+    """What one run gathers on its way through the stages."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage; what it takes adds up over several visits."""
+        begun = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+
+    def note(self, count: int, text: str) -> None:
+        """Report a count, unless it is 0."""
+        if count:
+            self.notes.append(f"{count} {text}")
+
+
+class FactChecker:
+    """Verifies answers against a store; models are loaded once, on first use.
+
+    Args:
+        settings: of every run.
+        store: where contexts come from; None for records that bring theirs.
+        llm: a model in place of the one that the settings name.
+        embedder: likewise.
+        relation_model: likewise.
+        progress: told how far each stage is.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store | None = None,
+        *,
+        llm: ChatModel | None = None,
+        embedder: Embedder | None = None,
+        relation_model: RelationModel | None = None,
+        progress: Progress = lambda _stage, _done, _all: None,
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self._given_llm = llm
+        self._given_embedder = embedder
+        self._given_relation_model = relation_model
+        self._progress = progress
+
+    @cached_property
+    def llm(self) -> ChatModel:
+        """The model that splits, rewords and, where it is the relation model, judges."""
+        loaded: ChatModel = self._given_llm or load_model(self.settings.llm, "llm")
+        return loaded
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The store's embedder."""
+        loaded: Embedder = self._given_embedder or load_model(self.settings.embedder, "embedder")
+        if self.store is not None:
+            made_with = self.store.fingerprint.embedder
+            if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
+                raise StoreError(
+                    f"{self.store.path}: made with embedder {made_with.id}, not {loaded.id}",
+                    hint=f"factcheck verify --embedder {made_with.id}",
+                )
+        return loaded
+
+    @cached_property
+    def relation_model(self) -> RelationModel:
+        """The relation model; shares the LLM's memory where they are the same."""
+        return self._given_relation_model or load_relation_model(
+            self.settings.relation,
+            default_llm=self.settings.llm,
+            loaded=self.__dict__.get("llm"),
+        )
+
+    # ---------------------------------------------------------------- stages
+
+    def atoms(self, answer: Answer) -> tuple[Atom, ...]:
+        """Only the first stages: the atoms of an answer, revised and merged."""
+        return self._atoms(answer, _Work())
+
+    def verify(self, record: Record) -> Run:
+        """Run every stage that the record has not been through yet.
+
+        Raises:
+            StoreError: if contexts are needed and there is no store.
+            ModelError: if a model cannot be loaded.
+        """
+        work = _Work()
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        answer = record.answer
+        atoms = self._atoms(answer, work) if record.atoms is None else record.atoms
+        checked = [a for a in atoms if a.kind.check_worthy and a.id not in work.failures]
+        retrieved = self._retrieve(checked, record, work)
+        with work.stage("load"):
+            model = self.relation_model
+        with work.stage("relate"):
+            pairs = pairs_to_relate(
+                self.settings.assessor,
+                checked,
+                retrieved.contexts,
+                retrieved.by_atom,
+                retrieved.atom_vectors,
+                retrieved.context_vectors,
+                min_similarity=self.settings.min_similarity,
+                min_context_similarity=self.settings.min_context_similarity,
+            )
+            related = self._relate(pairs, checked, retrieved.contexts, model)
+        known = {a.id for a in checked}
+        for (_, hypothesis), why in related.failures.items():
+            if hypothesis in known:
+                work.failures[hypothesis] = why
+        work.note(
+            sum(h not in known for _, h in related.failures),
+            "relations between passages could not be scored and were left out",
+        )
+        with work.stage("reason"):
+            posterior = reason(checked, retrieved.contexts, related.pairs, self.settings)
+        with work.stage("quote"):
+            quotes = pick_quotes(
+                [(x.premise, x.hypothesis) for x in posterior.links if x.hypothesis in known],
+                {c.id: c for c in retrieved.contexts},
+                {a.id: a.text for a in checked},
+                self.embedder,
+            )
+        assessment = assess(
+            answer,
+            atoms,
+            retrieved.contexts,
+            related.pairs,
+            posterior,
+            quotes,
+            work.failures,
+            self.settings,
+            work.notes,
+        )
+        return Run(
+            assessment=assessment,
+            settings=self.settings,
+            models=self._models_used(),
+            index=self._index_used(record),
+            started=started,
+            seconds=work.seconds,
+        )
+
+    def _atoms(self, answer: Answer, work: _Work) -> tuple[Atom, ...]:
+        with work.stage("load"):
+            llm = self.llm
+        with work.stage("atomize"):
+            segments = segment(answer.text)
+            atomized: Atomized = atomize(
+                segments,
+                llm,
+                question=answer.question,
+                progress=lambda done, count: self._progress("atomize", done, count),
+            )
+        with work.stage("revise"):
+            revised = revise(
+                atomized.atoms,
+                segments,
+                llm,
+                question=answer.question,
+                progress=lambda done, count: self._progress("revise", done, count),
+            )
+        work.failures |= {**atomized.failures, **revised.failures}
+        work.note(atomized.dropped, "atoms that their sentence does not state were dropped")
+        work.note(atomized.completed, "sentences had clauses that their split left out; added")
+        work.note(revised.refused, "rewordings were not trusted; the atom stays as split")
+        return merge_repeats(revised.atoms)
+
+    def _retrieve(self, atoms: Sequence[Atom], record: Record, work: _Work) -> Retrieved:
+        if record.contexts is None and self.store is None:
+            raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
+        with work.stage("load"):
+            embedder = self.embedder
+        with work.stage("retrieve"):
+            if record.contexts is not None:
+                return retrieve_from_record(atoms, record.contexts, embedder)
+            return retrieve(atoms, self.store, embedder, k=self.settings.k)
+
+    def _relate(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        atoms: Sequence[Atom],
+        contexts: Sequence[Context],
+        model: RelationModel,
+    ) -> Related:
+        premises = {c.id: Premise(c.title, c.text) for c in contexts}
+        texts = {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts}
+        return relate(
+            pairs,
+            premises,
+            texts,
+            model,
+            lambda done, count: self._progress("relate", done, count),
+        )
+
+    # ---------------------------------------------------------------- record
+
+    def _models_used(self) -> tuple[dict[str, str], ...]:
+        used = [("relation", self.relation_model), ("embedder", self.embedder)]
+        if "llm" in self.__dict__:
+            used.insert(0, ("llm", self.llm))
+        return tuple({"role": role, "id": m.id, "sha256": m.sha256} for role, m in used)
+
+    def _index_used(self, record: Record) -> dict[str, Any] | None:
+        if self.store is None or record.contexts is not None:
+            return None
+        return {
+            "store": str(self.store.path),
+            "collection": COLLECTION,
+            "chunks": self.store.count(),
+            "digest": self.store.digest(),
+        }

@@ -1,0 +1,85 @@
+"""Prompts as data: one TOML file each, versioned, with its examples.
+
+A prompt's ``user`` and ``ending`` are Jinja2 templates. ``ending`` is the part
+of the last turn that differs between items sharing the rest; it is empty
+where nothing is shared. Changing a file's wording means raising its version,
+since calibration and caches are kept by ``Prompt.id``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from factcheck_local.models.contracts import Message
+
+# Autoescape is for HTML; these are prompts, and content must stay as written.
+_ENVIRONMENT = Environment(  # noqa: S701
+    undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt ready to be filled.
+
+    Attributes:
+        name: the file's name.
+        version: raised with every change of wording.
+        sha256: hash of the file, for a run's record.
+        examples: solved turns, put in front as a chat.
+    """
+
+    name: str
+    version: int
+    sha256: str
+    system: str
+    user: str
+    ending: str
+    examples: tuple[Mapping[str, Any], ...]
+
+    @property
+    def id(self) -> str:
+        """Name and version, such as ``relate-v1``."""
+        return f"{self.name}-v{self.version}"
+
+    def opening(self, **values: object) -> list[Message]:
+        """Instructions, examples, and the shared part of the last turn."""
+        messages = [Message("system", self.system.strip())]
+        for example in self.examples:
+            # An example leaves out what it has not; a misspelt name still fails.
+            filled = dict.fromkeys(values) | dict(example)
+            turn = _render(self.user, filled) + _render(self.ending, filled)
+            messages += [Message("user", turn), Message("assistant", str(example["reply"]).strip())]
+        return [*messages, Message("user", _render(self.user, values))]
+
+    def close(self, **values: object) -> str:
+        """The part of the last turn that is one item's own."""
+        return _render(self.ending, values)
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """Read a prompt of the package by its file's name, without the suffix."""
+    raw = (resources.files(__name__) / f"{name}.toml").read_bytes()
+    data = tomllib.loads(raw.decode("utf-8"))
+    return Prompt(
+        name=name,
+        version=data["version"],
+        sha256=hashlib.sha256(raw).hexdigest(),
+        system=data["system"],
+        user=data["user"],
+        ending=data.get("ending", ""),
+        examples=tuple(data.get("examples", ())),
+    )
+
+
+def _render(template: str, values: Mapping[str, Any]) -> str:
+    return _ENVIRONMENT.from_string(template).render(values)

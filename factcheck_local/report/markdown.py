@@ -1,0 +1,83 @@
+"""The assessment as a Markdown page, for a pull request or a wiki."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from factcheck_local.report.view import SIGNS, citations, headline, percent, timing
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+
+
+def to_markdown(assessment: dict[str, Any]) -> str:
+    """A page with the verdicts, the evidence for each, and how it was computed.
+
+    Args:
+        assessment: what ``to_dict`` gives.
+    """
+    return "\n".join(_lines(assessment)) + "\n"
+
+
+def _lines(assessment: dict[str, Any]) -> Iterator[str]:
+    answer, run = assessment["answer"], assessment["run"]
+    yield f"# Fact check of {_plain(answer['path'] or 'an answer')}"
+    yield ""
+    if answer["question"]:
+        yield f"Question: {_plain(answer['question'])}"
+        yield ""
+    yield f"**{headline(assessment)}**"
+    yield ""
+    yield "| verdict | P | claim |"
+    yield "|---|---:|---|"
+    for atom in assessment["atoms"]:
+        yield (
+            f"| {_verdict(atom)} | {percent(atom['probability'])} "
+            f"| {_plain(atom['text'])} |"
+        )
+    yield ""
+    yield "## Evidence"
+    yield ""
+    for atom in assessment["atoms"]:
+        if atom["verdict"] == "skipped":
+            continue
+        yield f"### {_verdict(atom)}: {_plain(atom['text'])}"
+        yield ""
+        if atom["original"] != atom["text"]:
+            yield f"In the answer: “{_plain(atom['original'])}”"
+            yield ""
+        if atom["verdict"] == "unscored":
+            yield f"Could not be scored: {_plain(atom['reason'])}"
+            yield ""
+            continue
+        found = list(citations(assessment, atom))
+        for c in found:
+            yield (
+                f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
+                f"{_plain(c.place)}: “{_plain(c.quote)}”"
+            )
+        yield "" if found else "Nothing in the documents relates to it.\n"
+    yield "## Run"
+    yield ""
+    yield f"- inference: {assessment['inference']['method']}"
+    yield f"- time: {timing(assessment)}"
+    for note in assessment["notes"]:
+        yield f"- note: {_plain(note)}"
+    for model in run["models"]:
+        yield f"- {model['role']}: {_plain(model['id'])}, sha256 `{model['sha256']}`"
+    if run["index"]:
+        yield f"- index: {run['index']['chunks']} passages, digest `{run['index']['digest']}`"
+    yield f"- signature: `{run['signature']}`"
+
+
+def _verdict(atom: dict[str, Any]) -> str:
+    words = str(atom["verdict"]).replace("_", " ")
+    kind = f" ({atom['kind']})" if atom["verdict"] == "skipped" else ""
+    return f"{SIGNS[atom['verdict']]} {words}{kind}"
+
+
+def _plain(text: str) -> str:
+    """A text on one line in which nothing is markup."""
+    printable = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", printable)

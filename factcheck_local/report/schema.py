@@ -1,0 +1,146 @@
+"""The assessment as JSON: the one form that every other report is made from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from factcheck_local.metrics import (
+    binary_entropy,
+    entropy,
+    factual_precision,
+    hallucination_score,
+)
+from factcheck_local.pipeline import Run
+from factcheck_local.types import (
+    Assessment,
+    AtomAssessment,
+    Context,
+    Evidence,
+    Span,
+    Verdict,
+)
+
+SCHEMA = "factcheck.assessment/1"
+
+
+def to_dict(run: Run) -> dict[str, Any]:
+    """The run as plain values, in the order in which they are written.
+
+    Only ``run.started`` and ``run.seconds`` differ between two runs over the
+    same input.
+    """
+    found = run.assessment
+    return {
+        "schema": SCHEMA,
+        "run": {
+            "version": run.version,
+            "signature": run.settings.signature(),
+            "settings": run.settings.as_dict(),
+            "models": list(run.models),
+            "index": run.index,
+            "started": run.started,
+            "seconds": {name: round(value, 2) for name, value in run.seconds.items()},
+        },
+        "answer": {
+            "path": found.answer.path,
+            "text": found.answer.text,
+            "question": found.answer.question,
+        },
+        "summary": summary(found, alpha=run.settings.alpha),
+        "atoms": [_atom(a) for a in found.atoms],
+        "contexts": [_context(c) for c in found.contexts],
+        "relations": [
+            {
+                "from": pair.premise,
+                "to": pair.hypothesis,
+                "relation": pair.relation.label.value,
+                "entailment": pair.relation.entailment,
+                "contradiction": pair.relation.contradiction,
+                "neutral": pair.relation.neutral,
+            }
+            for pair in found.pairs
+        ],
+        "inference": {
+            "method": found.inference.method,
+            "exact": found.inference.exact,
+            "log_z": found.inference.log_z,
+            "converged": found.inference.converged,
+        },
+        "notes": list(found.notes),
+    }
+
+
+def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
+    """Counts and measures over the atoms that have a probability.
+
+    A measure is None where there is nothing to measure. Precision counts
+    P > ½ (FactReasoner §3.2); in the hallucination score (FactBench) C are the
+    atoms with P < ½ and U those with P = ½.
+    """
+    scored = [a.probability for a in found.atoms if a.probability is not None]
+    supported = sum(p > 0.5 for p in scored)
+    contradicted = sum(p < 0.5 for p in scored)
+    undecided = len(scored) - supported - contradicted
+    return {
+        "precision": factual_precision(supported, len(scored)),
+        "entropy": entropy(scored),
+        "binary_entropy": binary_entropy(scored),
+        "hallucination_score": hallucination_score(
+            contradicted, undecided, len(scored), alpha=alpha
+        ),
+        "counts": {v.value: sum(a.verdict is v for a in found.atoms) for v in Verdict},
+    }
+
+
+def _span(span: Span | None) -> dict[str, int] | None:
+    return None if span is None else {"start": span.start, "end": span.end}
+
+
+def _atom(assessed: AtomAssessment) -> dict[str, Any]:
+    atom = assessed.atom
+    fields: dict[str, Any] = {
+        "id": atom.id,
+        "text": atom.text,
+        "original": atom.original,
+        "kind": atom.kind.value,
+        "span": _span(atom.span),
+        "repeats": [_span(s) for s in atom.repeats],
+        "verdict": assessed.verdict.value,
+        "probability": assessed.probability,
+        "reason": assessed.reason,
+        "label": atom.label,
+        "evidence": [_evidence(e) for e in assessed.evidence],
+    }
+    optional = ("reason", "label", "repeats")
+    return {k: v for k, v in fields.items() if v or k not in optional}
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    quote = evidence.quote
+    return {
+        "context": evidence.context_id,
+        "relation": evidence.label.value,
+        "probability": evidence.probability,
+        "quote": None
+        if quote is None
+        else {"text": quote.text, "start": quote.span.start, "end": quote.span.end},
+    }
+
+
+def _context(context: Context) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "id": context.id,
+        "source": context.source,
+        "title": context.title,
+        "text": context.text,
+        "start": context.span.start if context.span else None,
+        "end": context.span.end if context.span else None,
+        "page": context.page,
+        "line": context.line,
+        "prior": context.prior,
+        "prior_rule": context.prior_rule,
+        "date": context.date,
+        "superseded_by": context.superseded_by,
+        "link": context.link,
+    }
+    return {k: v for k, v in fields.items() if v is not None}

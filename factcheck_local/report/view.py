@@ -1,0 +1,96 @@
+"""What the readable reports show of an assessment, in the order they show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+#: Shown beside a verdict, so that it can be told without colour.
+SIGNS = {
+    "supported": "✓",
+    "contradicted": "✗",
+    "conflicting": "≠",
+    "not_found": "?",
+    "unscored": "!",
+    "skipped": "-",
+}
+
+#: The relation whose evidence explains a verdict.
+_DECIDES = {"supported": "entailment", "contradicted": "contradiction"}
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One piece of evidence as a person reads it."""
+
+    relation: str
+    probability: float
+    prior: float
+    place: str
+    quote: str
+
+
+def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Citation]:
+    """The evidence that explains an atom's verdict, the deciding piece first.
+
+    A conflict shows the strongest piece of each side.
+    """
+    contexts = {c["id"]: c for c in assessment["contexts"]}
+    wanted = _DECIDES.get(atom["verdict"])
+    found = [
+        Citation(
+            e["relation"],
+            e["probability"],
+            contexts[e["context"]]["prior"],
+            place(contexts[e["context"]], e["quote"]),
+            " ".join(e["quote"]["text"].split()) if e["quote"] else "",
+        )
+        for e in atom["evidence"]
+    ]
+    if atom["verdict"] == "conflicting":
+        sides = dict.fromkeys(c.relation for c in found)
+        yield from (next(c for c in found if c.relation == side) for side in sides)
+    else:
+        yield from sorted(found, key=lambda c: c.relation != wanted)
+
+
+def place(context: dict[str, Any], quote: dict[str, Any] | None) -> str:
+    """Where a quote stands: source, then page, or line of the quote itself."""
+    if "page" in context:
+        return f"{context['source']}, p. {context['page']}"
+    if "line" not in context:
+        return str(context["source"])
+    line = context["line"]
+    if quote is not None:
+        before = context["text"][: quote["start"] - context["start"]]
+        line += before.count("\n")
+    return f"{context['source']}:{line}"
+
+
+def percent(value: float | None) -> str:
+    """A probability in per cent; a dash where there is none.
+
+    Never rounded to certainty: 99.9 % and more, short of 1, is shown as such.
+    """
+    if value is None:
+        return "–"
+    if 0 < value < 1:
+        value = min(max(value, 0.001), 0.999)
+    return f"{100 * value:.1f} %"
+
+
+def headline(assessment: dict[str, Any]) -> str:
+    """The counts on one line."""
+    counts = assessment["summary"]["counts"]
+    shown = [f"{n} {v.replace('_', ' ')}" for v, n in counts.items() if n]
+    precision = assessment["summary"]["precision"]
+    score = "nothing to verify" if precision is None else f"factual precision {precision:.2f}"
+    return f"{score}: {', '.join(shown)}" if shown else score
+
+
+def timing(assessment: dict[str, Any]) -> str:
+    """Seconds per stage on one line."""
+    seconds = assessment["run"]["seconds"]
+    stages = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
+    return f"{sum(seconds.values()):.1f} s ({stages})"

@@ -1,0 +1,110 @@
+"""Make atoms understandable on their own: names for pronouns, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from factcheck_local.errors import ScoringError
+from factcheck_local.models.contracts import TextGenerator
+from factcheck_local.prompts import load_prompt
+from factcheck_local.types import Atom, Segment
+from factcheck_local.wording import is_vague, negations, numbers, share_within
+
+#: Sentences in front of the atom's own that the model sees.
+BEFORE = 4
+MAX_REPLY_TOKENS = 96
+
+#: Called with the atoms done and all atoms.
+Progress = Callable[[int, int], None]
+
+#: Share of the old words that the new text has to keep, and of the new words
+#: that have to stand somewhere in the answer or the question.
+MIN_KEPT, MIN_KNOWN = 0.5, 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """Atoms after revision, and how many rewordings were not trusted.
+
+    ``failures`` maps an atom's id to why it could not be revised.
+    """
+
+    atoms: tuple[Atom, ...]
+    failures: Mapping[str, str]
+    refused: int
+
+
+def revise(
+    atoms: Sequence[Atom],
+    segments: Sequence[Segment],
+    generator: TextGenerator,
+    *,
+    question: str | None = None,
+    progress: Progress = lambda _done, _all: None,
+) -> Revised:
+    """Reword the check-worthy atoms that lean on their surroundings.
+
+    A rewording counts only if it keeps the atom's numbers, negations and most
+    of its words, and takes what it adds from the answer or the question;
+    otherwise the atom stays as it was.
+
+    Args:
+        atoms: as the atomizer made them; those without a span stay as they are.
+        segments: the answer's units.
+        generator: the model that rewords.
+        question: what the answer replies to, if known.
+        progress: called before each atom.
+    """
+    whole = " ".join((question or "", *(s.text for s in segments)))
+    place = {s.span: i for i, s in enumerate(segments)}
+    revised: list[Atom] = []
+    failures: dict[str, str] = {}
+    refused = 0
+    for done, atom in enumerate(atoms):
+        progress(done, len(atoms))
+        at = place.get(atom.span) if atom.span else None
+        if at is None or not atom.kind.check_worthy or not is_vague(atom.text):
+            revised.append(atom)
+            continue
+        try:
+            text = _ask(atom, segments, at, generator, question)
+        except ScoringError as error:
+            failures[atom.id] = str(error)
+            revised.append(atom)
+            continue
+        if _trusted(text, atom.text, whole):
+            revised.append(replace(atom, text=text))
+        else:
+            refused += 1
+            revised.append(atom)
+    return Revised(tuple(revised), failures, refused)
+
+
+def _ask(
+    atom: Atom,
+    segments: Sequence[Segment],
+    at: int,
+    generator: TextGenerator,
+    question: str | None,
+) -> str:
+    window = [s.text for s in segments[max(0, at - BEFORE) : at + 1]]
+    headings = [f"{heading.rstrip('.:')}." for heading in segments[at].headings[-1:]]
+    messages = load_prompt("revise").opening(
+        question=question,
+        text=" ".join(" ".join((*headings, *window)).split()),
+        claim=atom.text,
+    )
+    reply = generator.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=("\n",))
+    return reply.strip().removeprefix("Claim:").strip()
+
+
+def _trusted(text: str, old: str, whole: str) -> bool:
+    return (
+        bool(text)
+        and numbers(old) <= numbers(text) <= numbers(whole)
+        and negations(text) == negations(old)
+        and share_within(old, text) >= MIN_KEPT
+        and share_within(text, whole, old) >= MIN_KNOWN
+        and len(text) <= 3 * len(old) + 60
+    )

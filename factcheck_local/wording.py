@@ -1,0 +1,122 @@
+"""What two texts have in common word by word: the checks on what an LLM wrote.
+
+A small model repeats its neighbours, invents and forgets. These checks are
+lexical on purpose: they cannot be talked into anything.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+_COORDINATION = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+")
+_NUMBER_WORDS = {
+    word: str(value)
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+    if value > 1
+} | {
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "seventy": "70",
+    "eighty": "80",
+    "ninety": "90",
+}
+
+#: Words that say how, not what. Negations and quantifiers are not among them.
+_FUNCTION_WORDS = frozenset(
+    "a an the this that these those of in on at to for from by with as into about over per via "
+    "and or but so then than if when while where which who whom whose what there here "
+    "is are was were be been being am has have had having do does did done will would shall should "
+    "can could may might must it its he him his she her hers they them their theirs we us our ours "
+    "you your yours i me my mine also just very usually s".split()
+)
+
+NEGATIONS = frozenset("not no never none nothing nobody neither nor without cannot".split())
+
+#: Pronouns and phrases that need the text around them to mean anything.
+_VAGUE = re.compile(
+    r"\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|these|those|that (?!is|are)|"
+    r"the (?:former|latter|same|company|firm|organi[sz]ation|product|plan|policy|document|"
+    r"person|author|team|city|film|book|album|band))\b",
+    re.IGNORECASE,
+)
+
+
+@cache
+def _stemmer() -> Any:  # noqa: ANN401
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Stems of the words that carry the meaning, negations left out."""
+    words = (w.lower().replace("’", "'").removesuffix("'s") for w in _WORD.findall(text))
+    kept = [w for w in words if w not in _FUNCTION_WORDS and not _negates(w)]
+    return frozenset(_stemmer().stemWords(kept))
+
+
+def numbers(text: str) -> frozenset[str]:
+    """Numbers of a text as digits, thousands separators left out; "ten" is 10.
+
+    "One" is left out: it is more often a pronoun.
+    """
+    digits = {re.sub(r",(?=\d{3}\b)", "", n) for n in _NUMBER.findall(text)}
+    words = {_NUMBER_WORDS[w] for w in _WORD.findall(text.lower()) if w in _NUMBER_WORDS}
+    return frozenset(digits | words)
+
+
+def clauses(sentence: str) -> list[str]:
+    """The coordinated clauses of a sentence, as they stand in it.
+
+    A piece of fewer than three content words, such as one half of "cats and
+    dogs", is no clause: it stays with the piece before it.
+    """
+    found: list[str] = []
+    rest = 0
+    for match in [*_COORDINATION.finditer(sentence), None]:
+        piece = sentence[rest : match.start() if match else len(sentence)]
+        if found and min(len(content_words(piece)), len(content_words(found[-1]))) < 3:
+            # The text in between belongs to the joined piece too.
+            begin = sentence.rindex(found.pop(), 0, rest)
+            piece = sentence[begin : rest + len(piece)]
+        found.append(piece)
+        rest = match.end() if match else rest
+    return [piece.strip() for piece in found]
+
+
+def negations(text: str) -> int:
+    """How many words of a text negate."""
+    return sum(_negates(w.lower().replace("’", "'")) for w in _WORD.findall(text))
+
+
+def _negates(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't")
+
+
+def is_vague(text: str) -> bool:
+    """Whether a text leans on its surroundings: a pronoun or a bare 'the company'."""
+    return bool(_VAGUE.search(text))
+
+
+def share_within(text: str, *others: str) -> float:
+    """Share of a text's content words that stand in the others, in [0, 1]; 1 for none."""
+    words = content_words(text)
+    if not words:
+        return 1.0
+    known = frozenset().union(*(content_words(o) for o in others))
+    return len(words & known) / len(words)
+
+
+def normalised(text: str) -> str:
+    """A text as compared for sameness: case, spaces, markup and final stop aside."""
+    return " ".join(re.findall(r"\w+(?:[.,:'’]\w+)*|[%€$£]", text.lower()))

@@ -1,0 +1,641 @@
+"""Runs over folders: what is indexed, kept, removed, and that nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from factcheck_local.errors import InputError, ProfileError, StoreError
+from factcheck_local.indexer.reliability import ReliabilityProfile, SourceRule
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.survey import Entry
+from factcheck_local.indexer.sync import SyncReport, embedded_text, sync
+from factcheck_local.types import Chunk, Span
+
+from .helpers import HashingEmbedder, pdf, write
+
+OpenStore = Callable[..., Store]
+
+FILES: dict[str, str | bytes] = {
+    "policies/leave.md": "# Leave\n\nStaff get 25 days of leave a year.",
+    "policies/pay.txt": "Pay is due on the last day of the month.",
+    "web/page.html": "<title>Page</title><main><p>The office opens at nine.</p></main>",
+    "scan.pdf": pdf("The contract ends in May.", ""),
+}
+
+
+def sources(entries: tuple[Entry, ...]) -> list[str]:
+    return [entry.source for entry in entries]
+
+
+def counts(report: SyncReport) -> tuple[int, int, int, int, int]:
+    groups = (report.indexed, report.unchanged, report.removed, report.skipped, report.failed)
+    indexed, unchanged, removed, skipped, failed = map(len, groups)
+    return indexed, unchanged, removed, skipped, failed
+
+
+def long_text(seed: str, paragraphs: int = 4) -> str:
+    sentence = f"The {seed} of part {{}} is described in this sentence of some twelve words."
+    return "\n\n".join(" ".join([sentence.format(n)] * 10) for n in range(paragraphs))
+
+
+def test_first_run(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(corpus, FILES)
+    progress: list[tuple[int, int, str]] = []
+    report = sync([corpus], store, embedder, progress=lambda *args: progress.append(args))
+    assert report == SyncReport(
+        indexed=(
+            Entry("policies/leave.md", "1 passage"),
+            Entry("policies/pay.txt", "1 passage"),
+            Entry("scan.pdf", "1 passage; no text on page 2: scanned?"),
+            Entry("web/page.html", "1 passage"),
+        )
+    )
+    assert progress == [(n, 4, source) for n, source in enumerate(sources(report.indexed), 1)]
+    query = embedder.embed(["leave days for staff"])
+    ((context, similarity), *_) = store.query(query, k=1)[0]
+    assert (context.source, context.title, context.line) == ("policies/leave.md", "Leave", 1)
+    assert context.span == Span(0, len(FILES["policies/leave.md"]))
+    assert 0 < similarity <= 1
+
+
+def test_titles_are_embedded_with_the_text(corpus: Path, store: Store) -> None:
+    embedder = HashingEmbedder()
+    write(corpus, {"a.md": "# Top\n\n## Sub\n\ntext"})
+    sync([corpus], store, embedder)
+    assert embedder.texts == ["Top > Sub\n# Top\n\n## Sub\n\ntext"]
+    assert embedded_text(Chunk("x", "a", "text", Span(0, 4), (), 1)) == "text"
+
+
+def test_second_run_reads_nothing(
+    corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(corpus, FILES)
+    sync([corpus], store, embedder)
+    digest, embedded = store.digest(), len(embedder.texts)
+    monkeypatch.setattr(Path, "open", None)  # not even to hash it
+    monkeypatch.setattr(Path, "read_bytes", None)
+    report = sync([corpus], store, embedder)
+    assert counts(report) == (0, 4, 0, 0, 0)
+    assert {entry.reason for entry in report.unchanged} == {""}
+    assert (store.digest(), len(embedder.texts)) == (digest, embedded)
+
+
+def test_touched_file_is_unchanged(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(corpus, FILES)
+    sync([corpus], store, embedder)
+    write(corpus, FILES, age=60)
+    embedded = len(embedder.texts)
+    assert counts(sync([corpus], store, embedder)) == (0, 4, 0, 0, 0)
+    assert len(embedder.texts) == embedded
+
+
+def test_edit_within_the_same_time_stamp_and_size_is_seen(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    """A file that was fresh when it was indexed is not trusted by its time stamp."""
+    write(corpus, {"a.txt": "five"}, age=0)
+    stamp = (corpus / "a.txt").stat().st_mtime_ns
+    sync([corpus], store, embedder)
+    write(corpus, {"a.txt": "nine"})
+    os.utime(corpus / "a.txt", ns=(stamp, stamp))
+    assert counts(sync([corpus], store, embedder)) == (1, 0, 0, 0, 0)
+
+
+def test_changed_file_embeds_only_what_is_new(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
+) -> None:
+    parts = [f"# Part {n}\n\n{long_text(f'thing{n}', 1)}" for n in range(6)]
+    write(corpus, {"a.md": "\n\n".join(parts), "b.md": "other"})
+    store = new_store()
+    sync([corpus], store, embedder)
+    embedder.texts.clear()
+    parts[2] = "# Part 2\n\n" + long_text("changed", 1)
+    parts.insert(0, "# New\n\n" + long_text("new", 1))
+    write(corpus, {"a.md": "\n\n".join(parts)}, age=60)
+    report = sync([corpus], store, embedder)
+    assert counts(report) == (1, 1, 0, 0, 0)
+    assert sorted(text.partition("\n")[0] for text in embedder.texts) == ["New", "Part 2"]
+    fresh = new_store("fresh")
+    sync([corpus], fresh, HashingEmbedder())
+    assert store.digest() == fresh.digest()
+    query = embedder.embed(["thing4 of part"])
+    assert store.query(query, 9) == fresh.query(query, 9)  # lines and offsets moved too
+
+
+def test_deleted_file_is_removed(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(corpus, FILES)
+    sync([corpus], store, embedder)
+    (corpus / "policies/pay.txt").unlink()
+    report = sync([corpus], store, embedder)
+    assert report.removed == (Entry("policies/pay.txt", "file is gone"),)
+    assert counts(report) == (0, 3, 1, 0, 0)
+    assert "policies/pay.txt" not in [known.source for known in store.sources()]
+    assert store.count() == 3
+
+
+def test_last_file_of_a_folder_can_go(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "text"})
+    sync([corpus], store, embedder)
+    (corpus / "a.md").unlink()
+    assert counts(sync([corpus], store, embedder)) == (0, 0, 1, 0, 0)
+    assert store.count() == 0
+    with pytest.raises(InputError, match="nothing to index"):
+        sync([corpus], store, embedder)
+
+
+def test_moved_file(corpus: Path, new_store: OpenStore, embedder: HashingEmbedder) -> None:
+    write(corpus, FILES)
+    store = new_store()
+    sync([corpus], store, embedder)
+    (corpus / "policies/pay.txt").rename(corpus / "pay.txt")
+    report = sync([corpus], store, embedder)
+    assert sources(report.indexed) == ["pay.txt"]
+    assert sources(report.removed) == ["policies/pay.txt"]
+    fresh = new_store("fresh")
+    sync([corpus], fresh, embedder)
+    assert store.digest() == fresh.digest()
+
+
+def test_bad_files_are_reported_and_the_rest_goes_on(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    bad: dict[str, str | bytes] = {
+        "binary.txt": b"\x00\x01\x02",
+        "empty.md": "",
+        "latin.md": b"caf\xe9",
+        "prior.md": "---\nreliability: 1.3\n---\ntext",
+        "scanned.pdf": pdf("", ""),
+        "truncated.pdf": pdf("text")[:-100],
+        "yaml.md": "---\na: b: c\n---\ntext",
+    }
+    write(corpus, {**FILES, **bad})
+    report = sync([corpus], store, embedder)
+    assert sources(report.indexed) == sorted(FILES)
+    assert report.failed == (
+        Entry("binary.txt", "looks binary (NUL byte at offset 0)"),
+        Entry("empty.md", "empty file"),
+        Entry("latin.md", "is not valid UTF-8 (byte 0xe9 at offset 3)"),
+        Entry(
+            "prior.md",
+            "front matter, line 2: reliability must be between 0 and 1, both excluded, got 1.3",
+        ),
+        Entry("scanned.pdf", "no text layer on any of 2 pages: scanned? run OCR first"),
+        Entry("truncated.pdf", "is truncated (no end-of-file marker)"),
+        Entry(
+            "yaml.md",
+            "front matter is not valid YAML, line 2: mapping values are not allowed here",
+        ),
+    )
+
+
+def test_file_that_went_bad_leaves_no_old_evidence(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "text", "b.md": "more"})
+    sync([corpus], store, embedder)
+    write(corpus, {"a.md": b"\xff"}, age=60)
+    report = sync([corpus], store, embedder)
+    assert sources(report.failed) == ["a.md"]
+    assert report.failed[0].reason.endswith("its earlier passages are removed")
+    assert [known.source for known in store.sources()] == ["b.md"]
+    write(corpus, {"a.md": "mended"}, age=30)
+    assert sources(sync([corpus], store, embedder).indexed) == ["a.md"]
+
+
+def test_skipped_with_reasons(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(
+        corpus,
+        {
+            "a.md": "text",
+            "b.docx": b"PK",
+            "Makefile": "x",
+            ".hidden.md": "x",
+            ".git/config.txt": "x",
+            "reliability.toml": "default = 0.5",
+            "drafts/c.md": "x",
+        },
+    )
+    os.mkfifo(corpus / "pipe.txt")
+    report = sync([corpus], store, embedder, exclude=["drafts/**"])
+    assert sources(report.indexed) == ["a.md"]
+    assert report.skipped == (
+        Entry(".git/", "hidden"),
+        Entry(".hidden.md", "hidden"),
+        Entry("Makefile", "no loader for files without extension"),
+        Entry("b.docx", "no loader for .docx"),
+        Entry("drafts/c.md", "excluded by drafts/**"),
+        Entry("pipe.txt", "not a regular file"),
+        Entry("reliability.toml", "reliability profile"),
+    )
+
+
+def test_links_are_not_followed(
+    corpus: Path, store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    write(tmp_path / "secret", {"a.md": "outside"})
+    write(corpus, {"a.md": "inside", "sub/b.md": "inside too"})
+    (corpus / "out.md").symlink_to(tmp_path / "secret" / "a.md")
+    (corpus / "outdir").symlink_to(tmp_path / "secret")
+    (corpus / "in.md").symlink_to(corpus / "a.md")
+    (corpus / "loop").symlink_to(corpus)
+    (corpus / "broken.md").symlink_to(tmp_path / "nowhere")
+    report = sync([corpus], store, embedder)
+    assert sources(report.indexed) == ["a.md", "sub/b.md"]
+    assert report.skipped == (
+        Entry("broken.md", "link to a place out of the folder"),
+        Entry("in.md", "link to a place in the folder"),
+        Entry("loop", "link to a place in the folder"),
+        Entry("out.md", "link to a place out of the folder"),
+        Entry("outdir", "link to a place out of the folder"),
+    )
+
+
+def test_indexed_file_that_became_a_link_out_of_the_folder(
+    corpus: Path, store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    write(tmp_path / "secret", {"a.md": "outside"})
+    write(corpus, {"a.md": "inside", "b.md": "inside"})
+    sync([corpus], store, embedder)
+    (corpus / "a.md").unlink()
+    (corpus / "a.md").symlink_to(tmp_path / "secret" / "a.md")
+    assert sources(sync([corpus], store, embedder).removed) == ["a.md"]
+
+
+def test_the_store_itself_is_not_indexed(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
+) -> None:
+    store = new_store("docs/index")
+    write(corpus, {"a.md": "text", "index/notes.md": "x"})
+    report = sync([corpus], store, embedder)
+    assert sources(report.indexed) == ["a.md"]
+    assert report.skipped == ()
+
+
+def test_include_narrows_and_exclude_removes(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, FILES)
+    report = sync([corpus], store, embedder, include=["*.md", "web/**"])
+    assert sources(report.indexed) == ["policies/leave.md", "web/page.html"]
+    assert {entry.reason for entry in report.skipped} == {"not included"}
+    report = sync([corpus], store, embedder, include=["*.txt"])
+    assert sources(report.indexed) == ["policies/pay.txt"]
+    assert report.removed == ()  # what was left out stays
+    report = sync([corpus], store, embedder, exclude=["policies/**"])
+    assert report.removed == (
+        Entry("policies/leave.md", "excluded by policies/**"),
+        Entry("policies/pay.txt", "excluded by policies/**"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, r"nothing to index: .*docs \(no files\)"),
+        ({"a.xyz": "x", ".b.md": "x"}, r"nothing to index: .* \(hidden; no loader for \.xyz\)"),
+    ],
+)
+def test_empty_folder(
+    corpus: Path, store: Store, embedder: HashingEmbedder, files: dict[str, str], message: str
+) -> None:
+    write(corpus, files)
+    with pytest.raises(InputError, match=message):
+        sync([corpus], store, embedder)
+    assert store.roots() == {}
+
+
+def test_path_that_does_not_exist(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    with pytest.raises(InputError, match=r"none\.md: no such file or folder"):
+        sync([corpus / "none.md"], store, embedder)
+
+
+# ------------------------------------------------------------------ priors
+
+
+def test_changed_profile_embeds_nothing(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
+) -> None:
+    stated = "---\nreliability: 0.3\n---\nstated"
+    write(corpus, {"a.md": long_text("leave"), "b/c.md": "text", "d.md": stated})
+    store = new_store()
+    sync([corpus], store, embedder)
+    assert {(known.prior, known.prior_rule) for known in store.sources()} == {
+        (0.9, "default"),
+        (0.3, "front matter"),
+    }
+    embedder.texts.clear()
+    profile = ReliabilityProfile(0.9, (SourceRule("/*.md", 0.6, "drafts"),))
+    report = sync([corpus], store, embedder, profile)
+    assert report.unchanged == (
+        Entry("a.md", "prior 0.9 -> 0.6 (/*.md (drafts))"),
+        Entry("b/c.md", ""),
+        Entry("d.md", ""),
+    )
+    assert embedder.texts == []
+    (found,) = store.query(embedder.embed(["leave"]), k=20)
+    assert {(c.source, c.prior, c.prior_rule) for c, _ in found} == {
+        ("a.md", 0.6, "/*.md (drafts)"),
+        ("b/c.md", 0.9, "default"),
+        ("d.md", 0.3, "front matter"),
+    }
+    fresh = new_store("fresh")
+    sync([corpus], fresh, embedder, profile)
+    assert store.digest() == fresh.digest()
+
+
+def test_profile_beside_the_corpus_is_found(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    profile = '[[source]]\nmatch = "wiki/**"\nprior = 0.6\n'
+    write(corpus, {"wiki/a.md": "x", "b.md": "y", "reliability.toml": profile})
+    sync([corpus / "wiki", corpus], store, embedder)
+    assert {known.source: known.prior for known in store.sources()} == {
+        "b.md": 0.9,
+        "wiki/a.md": 0.6,
+    }
+
+
+def test_wrong_profile_changes_nothing(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "x", "b.md": "y"})
+    sync([corpus], store, embedder)
+    (corpus / "a.md").unlink()
+    write(corpus, {"reliability.toml": "default = 1.3"})
+    with pytest.raises(ProfileError, match=r"reliability\.toml:1: default must be"):
+        sync([corpus], store, embedder)
+    assert store.count() == 2
+
+
+def test_dates_and_successors_reach_the_evidence(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "---\ndate: 2020-01-02\nsuperseded_by: b.md\n---\ntext"})
+    sync([corpus], store, embedder)
+    ((context, _),) = store.query(embedder.embed(["text"]), k=1)[0]
+    assert (context.date, context.superseded_by) == ("2020-01-02", "b.md")
+
+
+# ------------------------------------------------------------ interruption
+
+
+@pytest.mark.parametrize("at", [0, 1, 3, 5, 8])
+def test_interrupted_run_continues(
+    corpus: Path, new_store: OpenStore, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Cut off after any number of embeddings, also in the middle of a file."""
+    monkeypatch.setattr("factcheck_local.indexer.sync.EMBED_BATCH", 2)
+    write(corpus, {f"{name}.txt": long_text(name, 3) for name in ("a", "b", "c")})
+    whole = new_store("whole")
+    sync([corpus], whole, HashingEmbedder())
+    store, embedder = new_store("cut"), HashingEmbedder()
+    embedder.interrupt_at = at
+    with pytest.raises(KeyboardInterrupt):
+        sync([corpus], store, embedder)
+    written = store.count()
+    assert at - 2 < written <= at  # at most the batch in hand
+    again = HashingEmbedder()
+    sync([corpus], store, again)
+    assert store.digest() == whole.digest()
+    assert len(again.texts) == whole.count() - written  # nothing that was written is lost
+    assert all(known.complete for known in store.sources())
+    assert counts(sync([corpus], store, again)) == (0, 3, 0, 0, 0)
+
+
+def test_interrupted_update_leaves_no_old_passages(
+    corpus: Path, new_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factcheck_local.indexer.sync.EMBED_BATCH", 1)
+    write(corpus, {"a.txt": long_text("old")})
+    store = new_store()
+    sync([corpus], store, HashingEmbedder())
+    write(corpus, {"a.txt": long_text("new", 5)}, age=60)
+    embedder = HashingEmbedder()
+    embedder.interrupt_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        sync([corpus], store, embedder)
+    assert [known.complete for known in store.sources()] == [False]
+    sync([corpus], store, HashingEmbedder())
+    fresh = new_store("fresh")
+    sync([corpus], fresh, HashingEmbedder())
+    assert store.digest() == fresh.digest()
+
+
+def test_source_that_is_gone_after_an_interruption(
+    corpus: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factcheck_local.indexer.sync.EMBED_BATCH", 1)
+    write(corpus, {"a.txt": long_text("a"), "b.txt": "b"})
+    embedder = HashingEmbedder()
+    embedder.interrupt_at = 1
+    with pytest.raises(KeyboardInterrupt):
+        sync([corpus], store, embedder)
+    assert store.count() == 1
+    (corpus / "a.txt").unlink()
+    report = sync([corpus], store, HashingEmbedder())
+    assert (sources(report.removed), store.count()) == (["a.txt"], 1)
+
+
+def interrupt_second_call(monkeypatch: pytest.MonkeyPatch, store: Store, method: str) -> None:
+    """Let Chroma do one passage at a time, and stop before the second one."""
+    passages = store._passages
+    original = getattr(passages._collection, method)
+    calls: list[object] = []
+
+    def once(**arguments: object) -> None:
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        original(**arguments)
+
+    monkeypatch.setattr(passages, "_batch", 1)
+    monkeypatch.setattr(passages._collection, method, once)
+
+
+def test_interrupted_change_of_priors_is_not_taken_for_done(
+    corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(corpus, {"a.txt": long_text("a")})
+    sync([corpus], store, embedder)
+    digest, embedded = store.digest(), len(embedder.texts)
+    with monkeypatch.context() as patch:
+        interrupt_second_call(patch, store, "update")
+        with pytest.raises(KeyboardInterrupt):
+            sync([corpus], store, embedder, ReliabilityProfile(0.5))
+    assert store.digest() != digest
+    sync([corpus], store, embedder)  # with the profile of before, as the record says
+    assert store.digest() == digest
+    assert len(embedder.texts) == embedded
+
+
+def test_interrupted_removal_is_not_taken_for_complete(
+    corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"a.txt": long_text("a"), "b.txt": "b"}
+    write(corpus, files)
+    sync([corpus], store, embedder)
+    digest = store.digest()
+    (corpus / "a.txt").unlink()
+    with monkeypatch.context() as patch:
+        interrupt_second_call(patch, store, "delete")
+        with pytest.raises(KeyboardInterrupt):
+            sync([corpus], store, embedder)
+    write(corpus, files)  # the same file comes back
+    sync([corpus], store, embedder)
+    assert store.digest() == digest
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from tests.indexer.helpers import HashingEmbedder
+
+def kill(done, total, source):
+    if done == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+embedder = HashingEmbedder()
+store = Store.create(Path(sys.argv[2]), Fingerprint.of(embedder))
+sync([Path(sys.argv[1])], store, embedder, progress=kill)
+"""
+
+
+def test_killed_run_continues(corpus: Path, new_store: OpenStore, tmp_path: Path) -> None:
+    """No handler runs, no file is closed: the store opens, unlocked, and goes on."""
+    write(corpus, {f"{name}.txt": long_text(name, 3) for name in "abcd"})
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(corpus), str(tmp_path / "cut")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    store = new_store("cut")
+    assert sources(sync([corpus], store, HashingEmbedder()).indexed) == ["c.txt", "d.txt"]
+    whole = new_store("whole")
+    sync([corpus], whole, HashingEmbedder())
+    assert store.digest() == whole.digest()
+
+
+def test_other_embedder_is_refused(corpus: Path, store: Store) -> None:
+    write(corpus, {"a.md": "text"})
+    with pytest.raises(StoreError, match=r"embedder\.dimension is 64 there, 32 now"):
+        sync([corpus], store, HashingEmbedder(32))
+    assert store.count() == 0
+
+
+def test_same_input_same_output(corpus: Path, new_store: OpenStore) -> None:
+    write(corpus, {f"{n}/{n}.md": long_text(f"topic{n}") for n in range(6)})
+    answers = []
+    for name in ("one", "two"):
+        store, embedder = new_store(name), HashingEmbedder()
+        report = sync([corpus], store, embedder)
+        answers.append((report, store.digest(), store.query(embedder.embed(["topic3 part"]), 9)))
+    assert answers[0] == answers[1]
+
+
+# ------------------------------------------------------------------- roots
+
+
+def test_same_names_below_two_folders(
+    store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    for folder in ("one", "two", "deep/two"):
+        write(tmp_path / folder, {"a.md": f"text of {folder}"})
+    paths = [tmp_path / folder for folder in ("two", "one", "deep/two")]
+    assert sources(sync(paths, store, embedder).indexed) == ["one/a.md", "two-2/a.md", "two/a.md"]
+    assert counts(sync(paths[::-1], store, embedder)) == (0, 3, 0, 0, 0)
+    assert store.count() == 3
+
+
+def test_second_folder_does_not_rename_or_remove_the_first(
+    corpus: Path, store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    write(corpus, {"a.md": "text", "sub/b.md": "text"})
+    write(tmp_path / "wiki", {"a.md": "wiki text"})
+    write(tmp_path / "sub", {"b.md": "another sub"})
+    assert sources(sync([corpus], store, embedder).indexed) == ["a.md", "sub/b.md"]
+    report = sync([tmp_path / "wiki", tmp_path / "sub"], store, embedder)
+    assert sources(report.indexed) == ["sub-2/b.md", "wiki/a.md"]
+    assert report.removed == ()
+    report = sync([tmp_path / "wiki", corpus], store, embedder)
+    assert sources(report.unchanged) == ["a.md", "sub/b.md", "wiki/a.md"]
+
+
+def test_name_taken_by_another_folder(
+    corpus: Path, store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    """A folder appears later whose files would be called as those of another root."""
+    write(corpus, {"a.md": "text"})
+    write(tmp_path / "wiki", {"a.md": "wiki text"})
+    sync([corpus], store, embedder)
+    sync([tmp_path / "wiki"], store, embedder)
+    write(corpus, {"wiki/a.md": "clash"})
+    for paths in ([corpus], [corpus, tmp_path / "wiki"]):
+        report = sync(paths, store, embedder)
+        reason = "a file of another indexed folder has this name"
+        assert report.skipped == (Entry("wiki/a.md", reason),)
+    assert sources(report.unchanged) == ["a.md", "wiki/a.md"]
+    assert store.count() == 2
+
+
+def test_part_of_a_known_folder(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    """Sources keep their names, and only that part is looked at."""
+    write(corpus, FILES)
+    sync([corpus], store, embedder)
+    (corpus / "policies/pay.txt").unlink()
+    (corpus / "scan.pdf").unlink()
+    write(corpus, {"policies/new.md": "new"})
+    report = sync([corpus / "policies"], store, embedder)
+    assert sources(report.indexed) == ["policies/new.md"]
+    assert sources(report.unchanged) == ["policies/leave.md"]
+    assert sources(report.removed) == ["policies/pay.txt"]
+    assert store.roots() == {"": "docs"}
+
+
+def test_folder_around_a_known_one(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(corpus, FILES)
+    sync([corpus / "policies"], store, embedder)
+    report = sync([corpus], store, embedder)
+    assert sources(report.unchanged) == ["leave.md", "pay.txt"]
+    assert sources(report.indexed) == ["docs/scan.pdf", "docs/web/page.html"]
+
+
+def test_single_files(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(corpus, {**FILES, ".hidden.md": "hidden"})
+    given = [corpus / "policies/pay.txt", corpus / "policies/leave.md"]
+    report = sync(given, store, embedder, exclude=["*"])
+    assert sources(report.indexed) == ["leave.md", "pay.txt"]
+    assert counts(sync(given[:1], store, embedder)) == (0, 1, 0, 0, 0)
+    assert sources(sync([corpus / ".hidden.md"], store, embedder).indexed) == ["docs/.hidden.md"]
+    report = sync([corpus], store, embedder)
+    assert "docs/.hidden.md" in sources(report.unchanged)  # given by name once, kept
+    with pytest.raises(InputError, match=r"no loader for \.xyz"):
+        write(corpus, {"x.xyz": "x"})
+        sync([corpus / "x.xyz"], store, embedder)
+
+
+def test_store_and_corpus_can_move_together(
+    new_store: OpenStore, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    write(tmp_path / "here" / "docs", FILES)
+    store = new_store("here/.factcheck")
+    sync([tmp_path / "here" / "docs"], store, embedder)
+    store.close()
+    (tmp_path / "here").rename(tmp_path / "there")
+    moved = new_store("there/.factcheck")
+    assert counts(sync([tmp_path / "there" / "docs"], moved, embedder)) == (0, 4, 0, 0, 0)
