@@ -26,8 +26,11 @@ class Settings:
         embedder: model of the store; also picks quotes and related pairs.
         parameterisation: of the relation factors, see ``markov.relation_factor``.
         method: of inference, see ``markov.infer``.
-        min_similarity: cosine below which a pair that was not retrieved is
-            taken as unrelated, without asking the relation model.
+        min_similarity: cosine below which a pair is taken as unrelated, without
+            asking the relation model. At 0.25 99.6 % of the related pairs of
+            factcheckbench-dev are read, 97.9 % of fever-symmetric-dev.
+        min_pooled_similarity: the same for a context that was retrieved for
+            another atom only; what is missed here costs an FR2 edge beyond FR1's.
         min_context_similarity: the same between two contexts, for ``fr3``.
         strong: how much a relation has to weigh, p times the source's prior, for
             opposing evidence to count as a conflict of sources.
@@ -41,7 +44,8 @@ class Settings:
     embedder: str = DEFAULT_EMBEDDER
     parameterisation: Parameterisation = "conditional"
     method: Method = "auto"
-    min_similarity: float = 0.35
+    min_similarity: float = 0.25
+    min_pooled_similarity: float = 0.45
     min_context_similarity: float = 0.6
     strong: float = 0.5
     alpha: float = 0.5
@@ -56,7 +60,7 @@ class Settings:
             raise InputError(f"assessor: expected {', '.join(ASSESSORS)}, got {self.assessor!r}")
         if self.k < 1:
             raise InputError(f"k: expected at least 1, got {self.k}")
-        for name in ("min_similarity", "min_context_similarity"):
+        for name in ("min_similarity", "min_pooled_similarity", "min_context_similarity"):
             if not -1 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: expected a cosine, got {getattr(self, name)}")
         for name in ("strong", "alpha"):

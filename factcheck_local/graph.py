@@ -27,6 +27,7 @@ def pairs_to_relate(
     context_vectors: FloatArray,
     *,
     min_similarity: float,
+    min_pooled_similarity: float,
     min_context_similarity: float,
 ) -> list[tuple[str, str]]:
     """The ordered pairs (premise id, hypothesis id) that the relation model reads.
@@ -35,28 +36,29 @@ def pairs_to_relate(
         assessor: ``fr1``, ``fr2`` or ``fr3`` (FactReasoner §3.2).
         atoms: n atoms.
         contexts: m contexts.
-        retrieved: atom id -> ids of the contexts retrieved for it. Those are
-            always read.
+        retrieved: atom id -> ids of the contexts retrieved for it.
         atom_vectors: unit vectors, shape (n, d).
         context_vectors: unit vectors, shape (m, d).
-        min_similarity: cosine below which any other atom-context pair is left out.
+        min_similarity: cosine below which no atom-context pair is read.
+        min_pooled_similarity: cosine below which none is read that was not retrieved.
         min_context_similarity: cosine below which two contexts are left out.
 
     Returns:
         Pairs, those of one premise together.
     """
-    near = context_vectors @ atom_vectors.T >= min_similarity
-    if assessor == "fr1":
-        near[:] = False
+    similarity = context_vectors @ atom_vectors.T
+    own = np.array([[c.id in retrieved.get(a.id, ()) for a in atoms] for c in contexts], dtype=bool)
+    own.shape = similarity.shape
+    read = own & (similarity >= min_similarity)
+    if assessor != "fr1":
+        read |= similarity >= max(min_similarity, min_pooled_similarity)
     alike = context_vectors @ context_vectors.T >= min_context_similarity
     if assessor != "fr3":
         alike[:] = False
     np.fill_diagonal(alike, val=False)
     pairs = []
     for j, context in enumerate(contexts):
-        for i, atom in enumerate(atoms):
-            if near[j, i] or context.id in retrieved.get(atom.id, ()):
-                pairs.append((context.id, atom.id))
+        pairs += [(context.id, atoms[i].id) for i in np.flatnonzero(read[j])]
         pairs += [(context.id, contexts[i].id) for i in np.flatnonzero(alike[j])]
     return pairs
 

@@ -159,6 +159,7 @@ class FactChecker:
                 retrieved.atom_vectors,
                 retrieved.context_vectors,
                 min_similarity=self.settings.min_similarity,
+                min_pooled_similarity=self.settings.min_pooled_similarity,
                 min_context_similarity=self.settings.min_context_similarity,
             )
             related = self._relate(pairs, checked, retrieved.contexts, model)

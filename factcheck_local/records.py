@@ -62,21 +62,45 @@ def parse_input(data: bytes, path: str, *, question: str | None = None) -> list[
     suffix = Path(path).suffix.lower()
     if suffix not in RECORD_SUFFIXES:
         return [Record(Answer(text, path, question))]
-    rows = text.splitlines() if suffix == ".jsonl" else [text]
+    # Not splitlines: JSON allows other line separators inside its texts.
+    rows = text.split("\n") if suffix == ".jsonl" else [text]
     records = []
     for number, row in enumerate(rows, start=1):
         if not row.strip():
             continue
-        where = f"{path}, line {number}" if suffix == ".jsonl" else path
-        try:
-            value = json.loads(row)
-        except json.JSONDecodeError as error:
-            line = number if suffix == ".jsonl" else error.lineno
-            raise RecordError(
-                f"{path}, line {line}: not JSON: {error.msg} at column {error.colno}"
-            ) from error
-        records.append(parse_record(value, where, question=question))
+        line = number if suffix == ".jsonl" else None
+        where = path if line is None else f"{path}, line {line}"
+        records.append(parse_record(load_json(row, path, line), where, question=question))
     return records
+
+
+def load_json(text: str, name: str, line: int | None = None) -> Any:  # noqa: ANN401
+    """One JSON value.
+
+    Args:
+        text: the JSON.
+        name: what it comes from, for messages.
+        line: where it stands in there, if it is one line of many.
+
+    Raises:
+        RecordError: if it is not JSON, or holds what is not text, naming the line.
+    """
+    where = name if line is None else f"{name}, line {line}"
+    try:
+        value = json.loads(text)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise RecordError(
+            f"{name}, line {line or error.lineno}: not JSON: {error.msg} at column {error.colno}"
+        ) from error
+    except UnicodeEncodeError as error:
+        raise RecordError(
+            f"{where}: \\u{ord(error.object[error.start]):04x} is half a character, not a text"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{where}: JSON that cannot be read: {error}") from error
+    return value
 
 
 def parse_record(value: object, where: str, *, question: str | None = None) -> Record:

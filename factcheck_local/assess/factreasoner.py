@@ -25,7 +25,6 @@ from factcheck_local.types import (
 from factcheck_local.verdicts import verdict
 
 
-
 @dataclass(frozen=True, slots=True)
 class Posterior:
     """The edges between the variables, and what follows from them."""

@@ -6,6 +6,7 @@ Data goes to stdout, progress and messages to stderr.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from importlib import import_module
 
@@ -44,6 +45,15 @@ class _Commands(click.Group):
         found: click.Command = module.command
         return found
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a reader of its output that goes away, as `head` does, is no error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Caught before click, which would exit with 1; nothing more can be flushed.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="factcheck")
@@ -53,7 +63,7 @@ def cli() -> None:
     \b
     factcheck index ./docs
     factcheck verify answer.md
-    """
+    """  # noqa: D301
 
 
 def main() -> None:
@@ -65,16 +75,27 @@ def main() -> None:
     except click.exceptions.Abort:
         click.echo("factcheck: interrupted; what was written is kept", err=True)
         code = INTERRUPTED
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = error.exit_code
+    except click.ClickException as error:
+        code = _complain(error.format_message(), _help_hint(error), error.exit_code)
     except FactcheckError as error:
-        click.echo(f"factcheck: {error}", err=True)
-        if error.hint:
-            click.echo(f"  try: {error.hint}", err=True)
-        code = error.exit_code
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does.
-        sys.stderr.close()
-        code = 0
+        code = _complain(str(error), error.hint, error.exit_code)
+    except OSError as error:
+        code = _complain(str(error), None, FactcheckError.exit_code)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str, hint: str | None, code: int) -> int:
+    """One line on stderr; returns the exit code."""
+    line = f"factcheck: {message}" + (f" (try: {hint})" if hint else "")
+    # What a message quotes may hold line breaks, or codes that steer a terminal.
+    shown = "".join(c if c.isprintable() else " " for c in " ".join(line.splitlines()))
+    click.echo(shown, err=True)
+    return code
+
+
+def _help_hint(error: click.ClickException) -> str | None:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{context.command_path} --help" if context else None

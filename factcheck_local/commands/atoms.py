@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from factcheck_local.commands.common import (
-    question_option,
     json_option,
+    question_option,
     read_input,
     settings_values,
     stage_progress,
@@ -15,6 +15,7 @@ from factcheck_local.commands.common import (
 from factcheck_local.config import Settings
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import parse_input
+from factcheck_local.report.view import one_line
 
 
 @click.command("atoms")
@@ -28,7 +29,7 @@ def command(answer: str, question: str | None, llm: str | None, as_json: bool) -
     \b
     Example:
       factcheck atoms answer.md --json
-    """
+    """  # noqa: D301
     settings = Settings(**settings_values(llm=llm))
     checker = FactChecker(settings, progress=stage_progress())
     for record in parse_input(*read_input(answer), question=question):
@@ -48,4 +49,4 @@ def command(answer: str, question: str | None, llm: str | None, as_json: bool) -
             )
             continue
         for atom in atoms:
-            click.echo(f"{atom.id}\t{atom.kind.value}\t{' '.join(atom.text.split())}")
+            click.echo(f"{atom.id}\t{atom.kind.value}\t{one_line(atom.text)}")

@@ -28,7 +28,21 @@ store_option = click.option(
     help=f"The store's folder; by default the nearest {STORE_NAME} from here upwards.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
-question_option = click.option("--question", help="The question that the answer replies to.")
+
+
+def valid_text(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Refuse an argument whose bytes are not UTF-8: no model can read it."""
+    if value is not None and not value.isprintable():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise click.BadParameter("not valid UTF-8") from error
+    return value
+
+
+question_option = click.option(
+    "--question", callback=valid_text, help="The question that the answer replies to."
+)
 
 
 def open_store(path: Path | None) -> Store:

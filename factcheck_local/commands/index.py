@@ -47,7 +47,7 @@ def command(
     \b
     Example:
       factcheck index ./docs --exclude 'drafts/**'
-    """
+    """  # noqa: D301
     profile = ReliabilityProfile.load(reliability) if reliability else None
     model = load_model(embedder, "embedder")
     folder = store_path or Path.cwd() / STORE_NAME

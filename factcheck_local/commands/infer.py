@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import get_args
 
 import click
@@ -16,14 +15,12 @@ from factcheck_local.markov import (
     marginals_to_json,
     network_from_graph,
 )
-from factcheck_local.records import decode_answer
+from factcheck_local.records import decode_answer, load_json
 
 
 @click.command("infer")
 @click.argument("graph")
-@click.option(
-    "--method", type=click.Choice(get_args(Method)), default="auto", show_default=True
-)
+@click.option("--method", type=click.Choice(get_args(Method)), default="auto", show_default=True)
 @click.option(
     "--factors",
     type=click.Choice(get_args(Parameterisation)),
@@ -37,12 +34,9 @@ def command(graph: str, method: Method, factors: Parameterisation) -> None:
     \b
     Example:
       factcheck infer graph.json --factors table1
-    """
+    """  # noqa: D301
     data, name = read_input(graph)
-    try:
-        value = json.loads(decode_answer(data, name))
-    except json.JSONDecodeError as error:
-        raise RecordError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
+    value = load_json(decode_answer(data, name), name)
     try:
         network = network_from_graph(value, factors)
     except RecordError as error:

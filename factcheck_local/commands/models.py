@@ -32,7 +32,7 @@ def list_models(as_json: bool) -> None:
     \b
     Example:
       factcheck models list
-    """
+    """  # noqa: D301
     cards = load_cards().values()
     if as_json:
         write_json([_row(card) for card in cards])
@@ -67,17 +67,20 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
     \b
     Example:
       factcheck models pull qwen2.5-coder-0.5b
-    """
+    """  # noqa: D301
     for card in [find_card(name) for name in names or (DEFAULT_EMBEDDER, DEFAULT_LLM)]:
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-        bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
-        with bar:
-            task = bar.add_task(card.id, total=card.size)
-            fetched = pull(
-                card, source=source, progress=lambda n, task=task: bar.advance(task, n)
-            )
-            bar.update(task, completed=card.size)
+        fetched = _pull_one(card, source)
         click.echo(f"{card.id}: {'fetched and checked' if fetched else 'already here, checked'}")
+
+
+def _pull_one(card: ModelCard, source: str | None) -> bool:
+    """Fetch a model behind a progress bar."""
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+        task = bar.add_task(card.id, total=card.size)
+        fetched = pull(card, source=source, progress=lambda n: bar.advance(task, n))
+        bar.update(task, completed=card.size)
+    return fetched
 
 
 @command.command("add")
@@ -98,10 +101,8 @@ def add(
     \b
     Example:
       factcheck models add my-nli ./deberta-nli --role encoder
-    """
-    card = add_model(
-        name, path, role, chat_format_name=chat_format, context_length=context_length
-    )
+    """  # noqa: D301
+    card = add_model(name, path, role, chat_format_name=chat_format, context_length=context_length)
     click.echo(f"{card.id}: {len(card.files)} file(s), sha256 {card.sha256}")
 
 
@@ -113,7 +114,7 @@ def verify_models(names: tuple[str, ...]) -> None:
     \b
     Example:
       factcheck models verify
-    """
+    """  # noqa: D301
     cards = [find_card(n) for n in names] or [c for c in load_cards().values() if c.is_installed()]
     failed = 0
     for card in cards:

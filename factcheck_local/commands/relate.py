@@ -9,7 +9,7 @@ import click
 from factcheck_local.commands.common import read_input, stage_progress
 from factcheck_local.errors import RecordError
 from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.records import decode_answer
+from factcheck_local.records import decode_answer, load_json
 from factcheck_local.relate import Premise, load_relation_model, relate
 
 UNSCORED = 3
@@ -29,7 +29,7 @@ def command(context: click.Context, pairs: str, relation: str, llm: str) -> None
     \b
     Example:
       factcheck relate pairs.jsonl > relations.jsonl
-    """
+    """  # noqa: D301
     data, name = read_input(pairs)
     rows = _rows(decode_answer(data, name), name)
     model = load_relation_model(relation, default_llm=llm)
@@ -64,13 +64,11 @@ def command(context: click.Context, pairs: str, relation: str, llm: str) -> None
 def _rows(text: str, name: str) -> list[tuple[object, str, str]]:
     """Id, premise and hypothesis of every line; the line's number where it has no id."""
     rows: list[tuple[object, str, str]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not splitlines: JSON allows other line separators inside its texts.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise RecordError(f"{name}, line {number}: not JSON: {error.msg}") from error
+        row = load_json(line, name, number)
         values = [row.get(key) for key in ("premise", "hypothesis")] if type(row) is dict else []
         if not values or not all(isinstance(v, str) and v.strip() for v in values):
             raise RecordError(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from factcheck_local.commands.common import read_input, write_report
 from factcheck_local.errors import RecordError
-from factcheck_local.records import decode_answer
+from factcheck_local.records import decode_answer, load_json
 from factcheck_local.report import SCHEMA
 
 
@@ -29,12 +28,12 @@ def command(assessment: str, form: str, output: Path | None) -> None:
     \b
     Example:
       factcheck report run.json --format markdown --output report.md
-    """
+    """  # noqa: D301
     data, name = read_input(assessment)
-    try:
-        value = json.loads(decode_answer(data, name))
-    except json.JSONDecodeError as error:
-        raise RecordError(f"{name}, line {error.lineno}: not JSON: {error.msg}") from error
+    value = load_json(decode_answer(data, name), name)
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         raise RecordError(f"{name}: not an assessment of schema {SCHEMA}")
-    write_report(value, form, output)
+    try:
+        write_report(value, form, output)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise RecordError(f"{name}: not a complete assessment: {error!r}") from error

@@ -6,13 +6,20 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.commands.common import json_option, open_store, store_option, write_json
+from factcheck_local.commands.common import (
+    json_option,
+    open_store,
+    store_option,
+    valid_text,
+    write_json,
+)
 from factcheck_local.errors import InputError
 from factcheck_local.models.registry import load_model
+from factcheck_local.report.view import one_line
 
 
 @click.command("search")
-@click.argument("query")
+@click.argument("query", callback=valid_text)
 @store_option
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True)
 @json_option
@@ -22,7 +29,7 @@ def command(query: str, store_path: Path | None, k: int, as_json: bool) -> None:
     \b
     Example:
       factcheck search "how many days of leave" -k 3
-    """
+    """  # noqa: D301
     if not query.strip():
         raise InputError("the query is empty")
     with open_store(store_path) as store:
@@ -50,5 +57,6 @@ def command(query: str, store_path: Path | None, k: int, as_json: bool) -> None:
         return
     for c, similarity in hits:
         where = f"{c.source}, p. {c.page}" if c.page else f"{c.source}:{c.line}"
-        click.echo(f"{similarity:.3f}  {where}  prior {c.prior:g} ({c.prior_rule})  {c.title}")
-        click.echo("       " + " ".join(c.text.split())[:200])
+        rule = f"prior {c.prior:g} ({c.prior_rule})"
+        click.echo(one_line(f"{similarity:.3f}  {where}  {rule}  {c.title}"))
+        click.echo("       " + one_line(c.text)[:200])

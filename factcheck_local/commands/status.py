@@ -19,7 +19,7 @@ def command(store_path: Path | None, as_json: bool) -> None:
     \b
     Example:
       factcheck status
-    """
+    """  # noqa: D301
     with open_store(store_path) as store:
         sources = store.sources()
         embedder = store.fingerprint.embedder

@@ -72,7 +72,7 @@ def command(
     \b
     Example:
       factcheck verify answer.md --format markdown --output report.md
-    """
+    """  # noqa: D301
     settings = Settings(**settings_values(parameterisation=factors, **chosen))
     records = parse_input(*read_input(answer), question=question)
     if len(records) != 1:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Literal
 
 from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import (
+    MODEL_NAME,
     ModelCard,
     ModelFile,
     data_directory,
@@ -46,7 +46,7 @@ def add_model(
         ModelError: if the name is taken or malformed, or the path does not
             hold such a model.
     """
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+    if not MODEL_NAME.fullmatch(name):
         raise ModelError(f"model name {name!r}: expected letters, digits, '.', '_' and '-'")
     if name in load_cards():
         raise ModelError(f"a model called {name!r} is known already", hint="factcheck models list")
@@ -59,9 +59,10 @@ def add_model(
         folder, files = path.parent, describe_files(path.parent, [path])
         options = {"context_length": context_length, "chat_format": chat_format_name}
     else:
-        if not (path / "config.json").is_file():
+        kept = [p for p in path.rglob("*") if p.is_file() and p.suffix not in _IGNORED]
+        has_weights = any(p.suffix == ".safetensors" for p in kept)
+        if not has_weights or not (path / "config.json").is_file():
             raise ModelError(f"{path}: expected a folder with config.json and safetensors weights")
-        kept = (p for p in path.rglob("*") if p.is_file() and p.suffix not in _IGNORED)
         folder, files = path, describe_files(path, kept)
         options = {"max_tokens": 256 if role == "embedder" else 512}
     card = ModelCard(
@@ -74,14 +75,15 @@ def add_model(
         options=options,
         location=folder,
     )
+    text = _to_toml(card)
     target = data_directory() / "cards" / f"{name}.toml"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(_to_toml(card), encoding="utf-8")
+    target.write_text(text, encoding="utf-8")
     return card
 
 
 def _to_toml(card: ModelCard) -> str:
-    """A card as TOML; a JSON string or number is one in TOML too."""
+    """A card as TOML."""
     head = {
         "id": card.id,
         "title": card.title,
@@ -90,9 +92,9 @@ def _to_toml(card: ModelCard) -> str:
         "backend": card.backend,
         "location": str(card.location),
     }
-    lines = [f"{key} = {json.dumps(value)}" for key, value in head.items()]
+    lines = [f"{key} = {_value(value)}" for key, value in head.items()]
     lines += ["", "[options]"]
-    lines += [f"{key} = {json.dumps(value)}" for key, value in card.options.items()]
+    lines += [f"{key} = {_value(value)}" for key, value in card.options.items()]
     for file in card.files:
         lines += _file_table(file)
     return "\n".join(lines) + "\n"
@@ -102,7 +104,21 @@ def _file_table(file: ModelFile) -> list[str]:
     return [
         "",
         "[[files]]",
-        f"path = {json.dumps(file.path)}",
+        f"path = {_value(file.path)}",
         f"size = {file.size}",
         f'sha256 = "{file.sha256}"',
     ]
+
+
+def _value(value: str | int) -> str:
+    """A text or number in TOML: as in JSON, but without surrogate pairs or a bare DEL.
+
+    Raises:
+        ModelError: for a path whose bytes are not UTF-8.
+    """
+    text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ModelError(f"{value!r}: a card can only hold a path in UTF-8") from error
+    return text

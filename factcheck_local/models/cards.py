@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import platformdirs
@@ -17,6 +18,14 @@ from factcheck_local.errors import ChecksumError, ModelError
 
 HASH_BLOCK = 1 << 20
 ROLES = ("llm", "embedder", "encoder")
+MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+#: Options that a model of each role cannot do without, and their types.
+_REQUIRED: Mapping[str, Mapping[str, type]] = {
+    "llm": {"context_length": int, "chat_format": str},
+    "embedder": {"max_tokens": int},
+    "encoder": {},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +203,37 @@ def read_card(path: Path) -> ModelCard:
         )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: not a model card: {error}") from error
-    if card.role not in ROLES or not card.files:
-        raise ModelError(f"{path}: a card needs files and a role, one of {', '.join(ROLES)}")
+    for problem in _problems(card):
+        raise ModelError(f"{path}: not a model card: {problem}")
     return card
+
+
+def _problems(card: ModelCard) -> Iterator[str]:
+    """What is wrong with a card whose keys are all there."""
+    if card.role not in ROLES or not card.files:
+        yield f"a card needs files and a role, one of {', '.join(ROLES)}"
+        return
+    if not isinstance(card.id, str) or not MODEL_NAME.fullmatch(card.id):
+        yield f"id {card.id!r}: expected letters, digits, '.', '_' and '-'"
+    for file in card.files:
+        path = PurePosixPath(file.path)
+        if path.is_absolute() or ".." in path.parts:
+            yield f"file {file.path!r}: expected a path below the model's folder"
+        if type(file.size) is not int or file.size < 0:
+            yield f"file {file.path!r}: expected its size in bytes, got {file.size!r}"
+        if not re.fullmatch("[0-9a-f]{64}", str(file.sha256)):
+            yield f"file {file.path!r}: sha256 has to be 64 lower-case hex digits"
+    for name, kind in _REQUIRED[card.role].items():
+        if type(card.options.get(name)) is not kind:
+            yield f"option {name} of a model of role {card.role}: expected {kind.__name__}"
+    wanted = {f.path for f in card.files}
+    for source in card.sources:
+        if isinstance(source, PackageSource):
+            given = {part.file for part in source.parts}
+        else:
+            given = set(source.files)
+        if missing := wanted - given:
+            yield f"file {min(missing)!r} is not in every source"
 
 
 def _source(data: Mapping[str, Any]) -> PackageSource | HubSource:

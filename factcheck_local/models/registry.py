@@ -16,7 +16,9 @@ from factcheck_local.models.offline import go_offline
 #: Backend -> the function that builds a model from its checked card.
 BACKENDS = {
     "llama_cpp": "factcheck_local.models.llama_cpp:LlamaCppModel.from_card",
-    "sentence_transformers": "factcheck_local.models.embedder:SentenceTransformerEmbedder.from_card",
+    "sentence_transformers": (
+        "factcheck_local.models.embedder:SentenceTransformerEmbedder.from_card"
+    ),
     "transformers": "factcheck_local.models.encoder:NliEncoder.from_card",
 }
 

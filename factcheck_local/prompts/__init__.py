@@ -21,7 +21,7 @@ from jinja2 import Environment, StrictUndefined
 from factcheck_local.models.contracts import Message
 
 # Autoescape is for HTML; these are prompts, and content must stay as written.
-_ENVIRONMENT = Environment(  # noqa: S701
+_ENVIRONMENT = Environment(
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
 )
 

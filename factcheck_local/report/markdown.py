@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from factcheck_local.report.view import SIGNS, citations, headline, percent, timing
+from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, timing
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
@@ -32,10 +32,7 @@ def _lines(assessment: dict[str, Any]) -> Iterator[str]:
     yield "| verdict | P | claim |"
     yield "|---|---:|---|"
     for atom in assessment["atoms"]:
-        yield (
-            f"| {_verdict(atom)} | {percent(atom['probability'])} "
-            f"| {_plain(atom['text'])} |"
-        )
+        yield (f"| {_verdict(atom)} | {percent(atom['probability'])} | {_plain(atom['text'])} |")
     yield ""
     yield "## Evidence"
     yield ""
@@ -79,5 +76,4 @@ def _verdict(atom: dict[str, Any]) -> str:
 
 def _plain(text: str) -> str:
     """A text on one line in which nothing is markup."""
-    printable = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
-    return _SPECIAL.sub(r"\\\1", printable)
+    return _SPECIAL.sub(r"\\\1", one_line(text))

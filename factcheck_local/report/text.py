@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from factcheck_local.report.view import SIGNS, citations, headline, percent, timing
+from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, timing
 
 _COLOURS = {
     "supported": "green",
@@ -45,7 +45,7 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
         table.add_row(
             Text(f"{SIGNS[verdict]} {verdict.replace('_', ' ')}", style=_COLOURS[verdict]),
             percent(atom["probability"]),
-            Text(_clean(atom["text"])),
+            Text(one_line(atom["text"])),
             _evidence(assessment, atom),
         )
     out = StringIO()
@@ -56,18 +56,19 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
         no_color=not colour,
         color_system="standard" if colour else None,
         highlight=False,
+        emoji=False,
     )
     if table.row_count:
         console.print(table)
     if skipped:
         console.print("not check-worthy, so not verified:", style="dim")
         for atom in skipped:
-            console.print(f"  {atom['kind']}: {escape(_clean(atom['text']))}", style="dim")
+            console.print(f"  {atom['kind']}: {escape(one_line(atom['text']))}", style="dim")
     console.print(headline(assessment), style="bold")
     inference = assessment["inference"]
     console.print(f"inference: {inference['method']}; time: {timing(assessment)}", style="dim")
     for note in assessment["notes"]:
-        console.print(f"note: {escape(note)}", style="dim")
+        console.print(f"note: {escape(one_line(note))}", style="dim")
     console.print(f"signature: {escape(assessment['run']['signature'])}", style="dim")
     return out.getvalue()
 
@@ -75,7 +76,7 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
 def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
     """The deciding piece of evidence, both sides of a conflict, or the reason."""
     if atom["verdict"] == "unscored":
-        return Text(_clean(atom["reason"]))
+        return Text(one_line(atom["reason"]))
     found = list(citations(assessment, atom))
     if not found:
         return Text("nothing in the documents relates to it", style="dim")
@@ -83,15 +84,10 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
     text = Text()
     for i, citation in enumerate(shown):
         text.append("\n" if i else "")
-        text.append(f"{_clean(citation.place)} ", style="cyan")
+        text.append(f"{one_line(citation.place)} ", style="cyan")
         text.append(
             f"({citation.relation} {percent(citation.probability)}, source {citation.prior:g})\n",
             style="dim",
         )
-        text.append(f"“{_clean(citation.quote)}”")
+        text.append(f"“{one_line(citation.quote)}”")
     return text
-
-
-def _clean(text: str) -> str:
-    """A text on one line, without characters that would steer a terminal."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))

@@ -80,6 +80,11 @@ def percent(value: float | None) -> str:
     return f"{100 * value:.1f} %"
 
 
+def one_line(text: str) -> str:
+    """A text on one line, without characters that would steer a terminal."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+
+
 def headline(assessment: dict[str, Any]) -> str:
     """The counts on one line."""
     counts = assessment["summary"]["counts"]

@@ -1,0 +1,182 @@
+"""The labelled claims of the sample handbook against the verdicts.
+
+    python benchmarks/handbook.py                      the labelled claims as atoms
+    python benchmarks/handbook.py --claims pipeline    the pipeline's own atoms
+
+Verdicts and labels are sorted into supported, contradicted, and not found or
+conflicting. In the second form a labelled claim takes the verdict of the atom
+most similar to it among those of the same unit of the answer; one without such
+an atom counts as missed, which is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from factcheck_local.config import Settings
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, confusion_matrix
+from factcheck_local.models.contracts import Embedder
+from factcheck_local.models.offline import go_offline
+from factcheck_local.models.registry import load_model
+from factcheck_local.pipeline import FactChecker, Run
+from factcheck_local.records import Record
+from factcheck_local.types import Answer, Atom, AtomAssessment, Span, Verdict
+
+CORPUS = Path(__file__).parent.parent / "corpora" / "handbook"
+CLASSES = ("supported", "contradicted", "not found or conflicting", "missed")
+
+
+def main() -> None:
+    """Run the benchmark, print the matrix, write the results as JSON."""
+    go_offline()
+    options = _options()
+    settings = Settings(
+        assessor=options.assessor,
+        relation=options.relation,
+        k=options.k,
+        parameterisation=options.factors,
+    )
+    embedder: Embedder = load_model(settings.embedder, "embedder")
+    rows: list[dict[str, Any]] = []
+    seconds: dict[str, float] = {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store.create(Path(folder) / "store", Fingerprint.of(embedder)) as store,
+    ):
+        sync([CORPUS], store, embedder, exclude=["answers/**"])
+        checker = FactChecker(settings, store, embedder=embedder)
+        for labels in sorted((CORPUS / "answers").glob("*.labels.json")):
+            begun = time.perf_counter()
+            rows += _answer(labels, checker, embedder, gold=options.claims == "gold")
+            seconds[labels.name.split(".")[0]] = round(time.perf_counter() - begun, 1)
+        digest = store.digest()
+        models = {checker.relation_model.id: checker.relation_model.sha256}
+    result = _summary(rows) | {
+        "claims": options.claims,
+        "signature": settings.signature(),
+        "models": models,
+        "index": digest,
+        "seconds": seconds,
+        "rows": rows,
+    }
+    _show(result)
+    if options.output:
+        options.output.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--claims", choices=["gold", "pipeline"], default="gold")
+    parser.add_argument("--assessor", default="fr2")
+    parser.add_argument("--relation", default="llm")
+    parser.add_argument("--factors", default="conditional")
+    parser.add_argument("-k", type=int, default=Settings().k)
+    parser.add_argument("--output", type=Path)
+    return parser.parse_args()
+
+
+def _answer(
+    labels: Path, checker: FactChecker, embedder: Embedder, *, gold: bool
+) -> list[dict[str, Any]]:
+    """One row per labelled claim of an answer."""
+    data = json.loads(labels.read_text(encoding="utf-8"))
+    text = (labels.parent / data["answer"]).read_text(encoding="utf-8")
+    answer = Answer(text, data["answer"], data["question"])
+    atoms = tuple(
+        Atom(c["id"], c["text"], c["original"], span=Span(c["start"], c["end"]), label=c["label"])
+        for c in data["claims"]
+    )
+    if gold:
+        run = checker.verify(Record(answer, atoms))
+        found: dict[str, AtomAssessment | None] = {a.atom.id: a for a in run.assessment.atoms}
+    else:
+        run = checker.verify(Record(replace(answer, question=None)))
+        found = _matched(atoms, run, embedder)
+    print(f"{data['answer']}: {run.seconds}", file=sys.stderr)
+    return [
+        {
+            "id": atom.id,
+            "claim": atom.text,
+            "label": _class(Verdict(str(atom.label))),
+            "verdict": _class(match.verdict) if match else "missed",
+            "exact_label": atom.label,
+            "exact_verdict": match.verdict.value if match else None,
+            "probability": match.probability if match else None,
+            "atom": match.atom.text if match else None,
+        }
+        for atom in atoms
+        for match in [found.get(atom.id)]
+    ]
+
+
+def _matched(
+    claims: tuple[Atom, ...], run: Run, embedder: Embedder
+) -> dict[str, AtomAssessment | None]:
+    """The pipeline's atom for each labelled claim, from the same unit of the answer."""
+    found: dict[str, AtomAssessment | None] = {}
+    for claim in claims:
+        same = [
+            a
+            for a in run.assessment.atoms
+            if claim.span and a.atom.span and _overlap(a.atom.span, claim.span)
+        ]
+        checked = [a for a in same if a.verdict is not Verdict.SKIPPED]
+        if not checked:
+            found[claim.id] = None
+            continue
+        vectors = embedder.embed([claim.text, *(a.atom.text for a in checked)])
+        found[claim.id] = checked[int(np.argmax(vectors[1:] @ vectors[0]))]
+    return found
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a.start < b.end and b.start < a.end
+
+
+def _class(verdict: Verdict) -> str:
+    if verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED):
+        return verdict.value
+    return "missed" if verdict is Verdict.UNSCORED else "not found or conflicting"
+
+
+def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    right = [r["label"] == r["verdict"] for r in rows]
+    labels, verdicts = [r["label"] for r in rows], [r["verdict"] for r in rows]
+    return {
+        "n": len(rows),
+        "accuracy": float(np.mean(right)),
+        "accuracy_ci95": bootstrap_ci(right, lambda sample: float(np.mean(sample))),
+        "balanced_accuracy": balanced_accuracy(labels, verdicts),
+        "confusion": confusion_matrix(labels, verdicts, CLASSES).tolist(),
+    }
+
+
+def _show(result: dict[str, Any]) -> None:
+    print(f"{'label':26}" + "".join(f"{c:>26}" for c in CLASSES))
+    for name, row in zip(CLASSES[:3], result["confusion"], strict=False):
+        print(f"{name:26}" + "".join(f"{n:>26}" for n in row))
+    low, high = result["accuracy_ci95"]
+    print(
+        f"right: {result['accuracy']:.3f} [{low:.3f}, {high:.3f}] of {result['n']} claims; "
+        f"balanced accuracy {result['balanced_accuracy']:.3f}"
+    )
+    print(f"seconds: {result['seconds']}")
+    print(f"signature: {result['signature']}|claims:{result['claims']}|index:{result['index']}")
+    for name, sha256 in result["models"].items():
+        print(f"model: {name} sha256 {sha256}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Pairs, edges, factors, verdicts, quotes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from factcheck_local.graph import build_network, links_from, pairs_to_relate
+from factcheck_local.markov import Parameterisation, infer
+from factcheck_local.models.embedder import SentenceTransformerEmbedder
+from factcheck_local.quote import pick_quotes, sentences_of
+from factcheck_local.types import (
+    Atom,
+    Context,
+    EvidenceLink,
+    Relation,
+    RelationLabel,
+    ScoredPair,
+    Span,
+    Verdict,
+)
+from factcheck_local.verdicts import verdict
+
+E, C = RelationLabel.ENTAILMENT, RelationLabel.CONTRADICTION
+ATOMS = [Atom("a1", "x", "x"), Atom("a2", "y", "y")]
+CONTEXTS = [Context("c1", "p.md", "", "x", 0.99), Context("c2", "d.md", "", "y", 0.6)]
+#: c1 is near a1 and a2, c2 only near a2; c1 and c2 are alike.
+A = np.array([[1.0, 0.0], [0.8, 0.6]], dtype=np.float32)
+B = np.array([[0.9, 0.4], [0.3, 0.95]], dtype=np.float32)
+
+
+def pairs(assessor: str, min_similarity: float = 0.2) -> list[tuple[str, str]]:
+    return pairs_to_relate(
+        assessor,
+        ATOMS,
+        CONTEXTS,
+        {"a1": ("c2",), "a2": ("c2",)},
+        A,
+        B,
+        min_similarity=min_similarity,
+        min_pooled_similarity=0.5,
+        min_context_similarity=0.6,
+    )
+
+
+def test_fr1_reads_only_what_was_retrieved() -> None:
+    assert pairs("fr1") == [("c2", "a1"), ("c2", "a2")]
+
+
+def test_fr2_adds_every_related_pair_to_those_retrieved() -> None:
+    # cosines: c1·a1 0.9, c1·a2 0.96; c2·a1 0.3 is below the pool's gate but was retrieved.
+    assert pairs("fr2") == [("c1", "a1"), ("c1", "a2"), ("c2", "a1"), ("c2", "a2")]
+
+
+def test_unrelated_pairs_are_not_read_though_retrieved() -> None:
+    assert pairs("fr1", min_similarity=0.4) == [("c2", "a2")]
+    assert ("c2", "a1") not in pairs("fr2", min_similarity=0.4)
+
+
+def test_fr3_adds_contexts_in_both_directions() -> None:
+    assert set(pairs("fr3")) - set(pairs("fr2")) == {("c1", "c2"), ("c2", "c1")}
+
+
+def test_neutral_and_uncertain_pairs_make_no_edge() -> None:
+    found = links_from(
+        [
+            ScoredPair("c1", "a1", Relation(0.6, 0.1, 0.3)),
+            ScoredPair("c1", "a2", Relation(0.1, 0.1, 0.8)),
+            ScoredPair("c2", "a1", Relation(0.4, 0.35, 0.25)),
+            ScoredPair("c2", "a2", Relation(0.1, 0.7, 0.2)),
+        ]
+    )
+    assert found == (EvidenceLink("c1", "a1", E, 0.6), EvidenceLink("c2", "a2", C, 0.7))
+
+
+def test_entailment_both_ways_is_equivalence() -> None:
+    both = [
+        ScoredPair("c1", "c2", Relation(0.9, 0.05, 0.05)),
+        ScoredPair("c2", "c1", Relation(0.8, 0.1, 0.1)),
+    ]
+    assert links_from(both) == (EvidenceLink("c1", "c2", RelationLabel.EQUIVALENCE, 0.8),)
+    assert links_from(both[:1]) == (EvidenceLink("c1", "c2", E, 0.9),)
+
+
+def test_the_network_computes_example_1_of_the_paper() -> None:
+    contexts = [Context("c1", "s", "", "t", 0.99), Context("c2", "s", "", "t", 0.99)]
+    links = [EvidenceLink("c1", "a1", E, 0.8), EvidenceLink("c2", "a1", C, 0.9)]
+    golden: dict[Parameterisation, float] = {"table1": 0.318, "conditional": 0.313}
+    for parameterisation, expected in golden.items():
+        network = build_network(ATOMS[:1], contexts, links, parameterisation)
+        assert infer(network).p_true["a1"] == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("probability", "links", "expected"),
+    [
+        (0.5, [], Verdict.NOT_FOUND),
+        (0.9, [EvidenceLink("c1", "a", E, 0.9)], Verdict.SUPPORTED),
+        (0.1, [EvidenceLink("c1", "a", C, 0.9)], Verdict.CONTRADICTED),
+        # 0.9·0.99 and 0.9·0.6 both weigh at least ½
+        (
+            0.7,
+            [EvidenceLink("c1", "a", E, 0.9), EvidenceLink("c2", "a", C, 0.9)],
+            Verdict.CONFLICTING,
+        ),
+        # 0.8·0.6 does not
+        (
+            0.7,
+            [EvidenceLink("c1", "a", E, 0.9), EvidenceLink("c2", "a", C, 0.8)],
+            Verdict.SUPPORTED,
+        ),
+    ],
+)
+def test_verdicts(probability: float, links: list[EvidenceLink], expected: Verdict) -> None:
+    by_id = {c.id: c for c in CONTEXTS}
+    assert verdict(probability, links, by_id, strong=0.5) is expected
+
+
+def test_the_quote_is_the_deciding_sentence_and_verbatim(
+    minilm: SentenceTransformerEmbedder,
+) -> None:
+    source = "Intro here.\n\nGuests pay 9 euros for lunch. The kitchen closes at 13:00.\n- Pets stay out."
+    context = Context("c", "s.md", "", source[13:], 0.9, span=Span(13, len(source)))
+    found = pick_quotes(
+        [("c", "a"), ("c", "b")],
+        {"c": context},
+        {"a": "Lunch costs guests 12 euros.", "b": "Dogs are not allowed."},
+        minilm,
+    )
+    assert found["c", "a"].text == "Guests pay 9 euros for lunch."
+    assert found["c", "b"].text == "- Pets stay out."
+    for quote in found.values():
+        assert quote.span.of(source) == quote.text
+
+
+def test_rules_of_a_table_are_no_sentences() -> None:
+    text = "| a | b |\n|---|---|\n| 1 | 2 |"
+    assert [s.of(text) for s in sentences_of(text)] == ["| a | b |", "| 1 | 2 |"]

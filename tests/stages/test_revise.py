@@ -1,0 +1,48 @@
+"""Rewording: what is asked for, and what is believed of the reply."""
+
+from __future__ import annotations
+
+import pytest
+
+from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.revise import revise
+from factcheck_local.segment import segment
+from factcheck_local.types import Atom, Kind
+
+TEXT = "The Standard plan costs 189 euros. It keeps readings for 13 months."
+UNITS = segment(TEXT)
+ATOM = Atom("a1", "It keeps readings for 13 months.", UNITS[1].text, span=UNITS[1].span)
+
+
+def test_a_pronoun_is_replaced_by_the_name() -> None:
+    model = FakeChatModel(lambda _m: "The Standard plan keeps readings for 13 months.")
+    found = revise([ATOM], UNITS, model)
+    assert found.atoms[0].text == "The Standard plan keeps readings for 13 months."
+    assert found.atoms[0].original == UNITS[1].text
+    assert TEXT in model.calls[0][-1].content
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "The Standard plan keeps readings for 12 months.",  # another number
+        "The Standard plan keeps readings for 189 months.",  # a number from elsewhere, 13 lost
+        "The Standard plan never keeps readings for 13 months.",  # a negation
+        "The Standard plan of Northlight Optics keeps readings for 13 months.",  # a new name
+        "The Standard plan costs money.",  # forgets what was said
+    ],
+)
+def test_a_rewording_that_changes_the_claim_is_refused(reply: str) -> None:
+    found = revise([ATOM], UNITS, FakeChatModel(lambda _m: reply))
+    assert found.atoms == (ATOM,)
+    assert found.refused == 1
+
+
+def test_the_model_is_asked_only_where_it_is_needed() -> None:
+    clear = Atom("a1", "The Standard plan costs 189 euros.", UNITS[0].text, span=UNITS[0].span)
+    skipped = Atom("a2", "It is fine.", UNITS[1].text, Kind.META_STATEMENT, UNITS[1].span)
+    unplaced = Atom("a3", "It is fine.", "It is fine.")
+    model = FakeChatModel(lambda _m: "x")
+    assert revise([clear, skipped, unplaced], UNITS, model).atoms == (clear, skipped, unplaced)
+    assert model.calls == []

@@ -1,0 +1,249 @@
+"""The whole way, on a real store, the real embedder and a real LLM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factcheck_local.config import Settings
+from factcheck_local.errors import InputError, StoreError
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.models.contracts import Message
+from factcheck_local.models.embedder import SentenceTransformerEmbedder
+from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
+from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.pipeline import FactChecker, Run
+from factcheck_local.records import Record, parse_record
+from factcheck_local.relate.encoder import EncoderRelationModel
+from factcheck_local.relate.llm import LlmRelationModel
+from factcheck_local.report import to_dict
+from factcheck_local.types import Answer, Verdict
+
+PAGES = {
+    "policies/leave.md": "# Leave\n\nEmployees receive 27 days of annual leave.\n\n"
+    "## Carry-over\n\nUp to 5 unused days can be carried over.\n",
+    "drafts/leave.md": "# Leave, draft\n\nEmployees receive 30 days of annual leave.\n",
+    "canteen.txt": "Lunch is served from noon. Guests pay 9 euros.\n",
+}
+PROFILE = """
+[[source]]
+match = "policies/**"
+prior = 0.98
+[[source]]
+match = "drafts/**"
+prior = 0.5
+"""
+ANSWER = (
+    "## Leave\n\nEmployees receive 27 days of annual leave. Employees receive 30 days of annual "
+    "leave. Guests pay 9 euros for lunch. The moon is made of cheese. Shall I go on?\n"
+)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    root = tmp_path / "docs"
+    for name, text in PAGES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    (root / "reliability.toml").write_text(PROFILE, encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def store(corpus: Path, tmp_path: Path, minilm: SentenceTransformerEmbedder) -> Iterator[Store]:
+    with Store.create(tmp_path / "store", Fingerprint.of(minilm)) as made:
+        report = sync([corpus], made, minilm)
+        assert len(report.indexed) == 3
+        yield made
+
+
+def by_number(premise: str, hypothesis: str) -> tuple[float, float, float]:
+    """A relation model that only compares the numbers about days of leave and euros."""
+    for word in ("days of annual leave", "euros"):
+        if word in premise and word in hypothesis:
+            said = hypothesis.split(word)[0].split()[-1]
+            same = f"{said} {word}" in premise
+            return (0.9, 0.05, 0.05) if same else (0.05, 0.9, 0.05)
+    return (0.02, 0.02, 0.96)
+
+
+def sentence(messages: Sequence[Message]) -> str:
+    return messages[-1].content.rsplit("Sentence: ", 1)[1]
+
+
+def scripted(
+    store: Store | None,
+    minilm: SentenceTransformerEmbedder,
+    **settings: Any,  # noqa: ANN401
+) -> FactChecker:
+    return FactChecker(
+        Settings(**settings),
+        store,
+        llm=FakeChatModel(sentence),
+        embedder=minilm,
+        relation_model=EncoderRelationModel(FakePairClassifier(by_number)),
+    )
+
+
+def verdicts(run: Run) -> dict[str, Verdict]:
+    return {a.atom.text: a.verdict for a in run.assessment.atoms}
+
+
+def test_each_claim_gets_the_verdict_of_the_trusted_source(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    run = scripted(store, minilm).verify(Record(Answer(ANSWER)))
+    assert verdicts(run) == {
+        "Leave": Verdict.SKIPPED,
+        "Employees receive 27 days of annual leave.": Verdict.SUPPORTED,
+        "Employees receive 30 days of annual leave.": Verdict.CONTRADICTED,
+        "Guests pay 9 euros for lunch.": Verdict.SUPPORTED,
+        "The moon is made of cheese.": Verdict.NOT_FOUND,
+        "Shall I go on?": Verdict.SKIPPED,
+    }
+    assert run.assessment.inference.exact
+
+
+def test_sources_of_equal_standing_conflict(
+    corpus: Path, tmp_path: Path, minilm: SentenceTransformerEmbedder
+) -> None:
+    (corpus / "reliability.toml").unlink()
+    with Store.create(tmp_path / "equal", Fingerprint.of(minilm)) as store:
+        sync([corpus], store, minilm)
+        run = scripted(store, minilm).verify(Record(Answer(ANSWER)))
+    assert verdicts(run)["Employees receive 27 days of annual leave."] is Verdict.CONFLICTING
+
+
+def test_every_quote_is_verbatim_in_its_source(
+    store: Store, corpus: Path, minilm: SentenceTransformerEmbedder
+) -> None:
+    found = to_dict(scripted(store, minilm).verify(Record(Answer(ANSWER))))
+    contexts = {c["id"]: c for c in found["contexts"]}
+    quotes = [(contexts[e["context"]], e["quote"]) for a in found["atoms"] for e in a["evidence"]]
+    assert quotes
+    for context, quote in quotes:
+        source = (corpus / context["source"]).read_text(encoding="utf-8")
+        assert source[quote["start"] : quote["end"]] == quote["text"]
+        assert source[context["start"] : context["end"]] == context["text"]
+
+
+@pytest.mark.parametrize("assessor", ["fr1", "fr2", "fr3"])
+def test_a_real_model_gives_the_same_bytes_twice(
+    assessor: str, store: Store, minilm: SentenceTransformerEmbedder, smollm: LlamaCppModel
+) -> None:
+    found = []
+    for _ in range(2):
+        smollm.forget()
+        checker = FactChecker(
+            Settings(assessor=assessor, llm="smollm2-135m", k=2),
+            store,
+            llm=smollm,
+            embedder=minilm,
+            relation_model=LlmRelationModel(smollm),
+        )
+        value = to_dict(checker.verify(Record(Answer(ANSWER, question="What of leave?"))))
+        assert value["summary"]["counts"]["unscored"] == 0
+        for atom in value["atoms"]:
+            span = atom["span"]
+            assert ANSWER[span["start"] : span["end"]] == atom["original"]
+        del value["run"]["started"], value["run"]["seconds"]
+        found.append(json.dumps(value, allow_nan=False))
+    assert found[0] == found[1]
+
+
+def test_a_failure_is_unscored_with_its_reason(
+    store: Store, minilm: SentenceTransformerEmbedder, smollm: LlamaCppModel
+) -> None:
+    checker = scripted(store, minilm)
+    checker.relation_model = LlmRelationModel(smollm)
+    # More than the model can read: no pair of this atom can be scored.
+    long = "Employees receive " + "very " * 5000 + "27 days of annual leave."
+    run = checker.verify(Record(Answer(long)))
+    (atom,) = run.assessment.atoms
+    assert atom.verdict is Verdict.UNSCORED
+    assert "does not fit" in str(atom.reason)
+    assert atom.probability is None
+
+
+def test_a_record_brings_its_own_atoms_and_contexts(minilm: SentenceTransformerEmbedder) -> None:
+    record = parse_record(
+        {
+            "output": "Employees receive 30 days of annual leave.",
+            "atoms": [
+                {
+                    "id": "a0",
+                    "text": "Employees receive 30 days of annual leave.",
+                    "contexts": ["c0", "c1"],
+                }
+            ],
+            "contexts": [
+                {"id": "c0", "title": "t", "text": "They receive 27 days of annual leave."},
+                {"id": "c1", "title": "t", "text": "They receive 27 days of annual leave."},
+            ],
+        },
+        "record",
+    )
+    run = scripted(None, minilm).verify(record)
+    # Two contexts of the same title and text are one witness.
+    assert [c.id for c in run.assessment.contexts] == ["c0"]
+    assert verdicts(run) == {"Employees receive 30 days of annual leave.": Verdict.CONTRADICTED}
+    assert run.index is None
+
+
+def test_nothing_check_worthy_is_a_state_of_its_own(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    found = to_dict(scripted(store, minilm).verify(Record(Answer("Shall I go on?"))))
+    assert found["summary"]["precision"] is None
+    assert found["summary"]["counts"]["skipped"] == 1
+
+
+def test_an_impossible_network_is_unscored(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    checker = scripted(store, minilm)
+    certain = FakePairClassifier(
+        lambda p, _h: (1.0, 0.0, 0.0) if "27" in p or "30" in p else (0.0, 1.0, 0.0)
+    )
+    checker.relation_model = EncoderRelationModel(certain)
+    run = checker.verify(Record(Answer("Employees receive 27 days of annual leave.")))
+    # Priors stay inside (0, 1), so certain relations alone never make Z = 0.
+    assert run.assessment.atoms[0].probability is not None
+
+
+def test_a_store_of_another_embedder_is_refused(store: Store) -> None:
+    checker = FactChecker(Settings(), store, llm=FakeChatModel(sentence), embedder=FakeEmbedder())
+    with pytest.raises(StoreError, match="made with embedder all-minilm-l6-v2"):
+        checker.verify(Record(Answer("The hub runs in Frankfurt.")))
+
+
+def test_an_answer_without_a_store_says_what_to_do(minilm: SentenceTransformerEmbedder) -> None:
+    with pytest.raises(StoreError) as error:
+        scripted(None, minilm).verify(Record(Answer("The hub runs in Frankfurt.")))
+    assert error.value.hint == "factcheck index PATH..."
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"k": 0}, "k: expected at least 1, got 0"),
+        ({"assessor": "fr9"}, "assessor: expected fr1, fr2, fr3, got 'fr9'"),
+        ({"min_similarity": 2.0}, "min_similarity: expected a cosine, got 2.0"),
+        ({"alpha": -1.0}, "alpha: expected a value"),
+    ],
+)
+def test_settings_say_what_they_expect(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Settings(**values)
+
+
+def test_the_signature_names_every_setting() -> None:
+    signature = Settings().signature()
+    for name, value in Settings().as_dict().items():
+        assert f"{name}:{value}" in signature
