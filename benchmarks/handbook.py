@@ -32,6 +32,7 @@ from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline import FactChecker, Run
 from factcheck_local.records import Record
+from factcheck_local.report import to_dict
 from factcheck_local.types import Answer, Atom, AtomAssessment, Span, Verdict
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "handbook"
@@ -59,7 +60,9 @@ def main() -> None:
         checker = FactChecker(settings, store, embedder=embedder)
         for labels in sorted((CORPUS / "answers").glob("*.labels.json")):
             begun = time.perf_counter()
-            rows += _answer(labels, checker, embedder, gold=options.claims == "gold")
+            own, run = _answer(labels, checker, embedder, gold=options.claims == "gold")
+            rows += own
+            _keep(run, labels, options.assessments)
             seconds[labels.name.split(".")[0]] = round(time.perf_counter() - begun, 1)
         digest = store.digest()
         models = {checker.relation_model.id: checker.relation_model.sha256}
@@ -83,13 +86,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--relation", default="llm")
     parser.add_argument("--factors", default="conditional")
     parser.add_argument("-k", type=int, default=Settings().k)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--output", type=Path, help="results as JSON")
+    parser.add_argument("--assessments", type=Path, help="folder for the full assessments")
     return parser.parse_args()
 
 
 def _answer(
     labels: Path, checker: FactChecker, embedder: Embedder, *, gold: bool
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], Run]:
     """One row per labelled claim of an answer."""
     data = json.loads(labels.read_text(encoding="utf-8"))
     text = (labels.parent / data["answer"]).read_text(encoding="utf-8")
@@ -105,7 +109,7 @@ def _answer(
         run = checker.verify(Record(replace(answer, question=None)))
         found = _matched(atoms, run, embedder)
     print(f"{data['answer']}: {run.seconds}", file=sys.stderr)
-    return [
+    rows = [
         {
             "id": atom.id,
             "claim": atom.text,
@@ -119,6 +123,14 @@ def _answer(
         for atom in atoms
         for match in [found.get(atom.id)]
     ]
+    return rows, run
+
+
+def _keep(run: Run, labels: Path, folder: Path | None) -> None:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / labels.name.replace(".labels", "")
+        target.write_text(json.dumps(to_dict(run), indent=1, ensure_ascii=False) + "\n")
 
 
 def _matched(

@@ -13,10 +13,6 @@ from factcheck_local.types import Atom, Context, EvidenceLink, RelationLabel, Sc
 #: FactReasoner makes no assumption about an atom (§3.1).
 ATOM_PRIOR = 0.5
 
-#: A relation at or below this says no more than a coin: it makes no edge. As a
-#: factor, an entailment with p < ½ would speak against its atom.
-MIN_PROBABILITY = 0.5
-
 
 def pairs_to_relate(
     assessor: str,
@@ -66,16 +62,27 @@ def pairs_to_relate(
 def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:
     """Edges of the model: the most probable relation of each pair, unless neutral.
 
+    A factor is about the truth of two texts, a relation model about three labels.
+    What an edge carries is the probability that the hypothesis is true (of a
+    contradiction: false) given the premise, the label summed out: entailment
+    makes it 1, contradiction 0, and no relation leaves it at ½. So
+
+        p = p(label) + ½ p(neutral)
+
+    which is above ½ for every edge, and the paper's p* where neutral is ruled out.
+
     Two entailments in both directions become one equivalence, with the smaller
     of their probabilities.
     """
     found = {
         (p.premise, p.hypothesis): EvidenceLink(
-            p.premise, p.hypothesis, p.relation.label, p.relation.probability
+            p.premise,
+            p.hypothesis,
+            p.relation.label,
+            p.relation.probability + 0.5 * p.relation.neutral,
         )
         for p in pairs
         if p.relation.label is not RelationLabel.NEUTRAL
-        and p.relation.probability > MIN_PROBABILITY
     }
     links = []
     for (premise, hypothesis), link in found.items():

@@ -240,7 +240,8 @@ class Relation:
 class EvidenceLink:
     """A relation that became an edge: ``premise`` bears on ``hypothesis``.
 
-    Both are ids of contexts or atoms. ``probability`` is p* of ``label``.
+    Both are ids of contexts or atoms. ``probability`` is that of the hypothesis
+    being true (of a contradiction: false) if the premise is, see ``graph.links_from``.
     """
 
     premise: str

@@ -71,7 +71,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     go_offline()
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="factcheck", standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("factcheck: interrupted; what was written is kept", err=True)
         code = INTERRUPTED

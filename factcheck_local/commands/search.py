@@ -58,5 +58,5 @@ def command(query: str, store_path: Path | None, k: int, as_json: bool) -> None:
     for c, similarity in hits:
         where = f"{c.source}, p. {c.page}" if c.page else f"{c.source}:{c.line}"
         rule = f"prior {c.prior:g} ({c.prior_rule})"
-        click.echo(one_line(f"{similarity:.3f}  {where}  {rule}  {c.title}"))
+        click.echo("  ".join([f"{similarity:.3f}", *map(one_line, (where, rule, c.title))]))
         click.echo("       " + one_line(c.text)[:200])

@@ -35,6 +35,7 @@ class SentenceTransformerEmbedder:
     def __init__(
         self, model_id: str, sha256: str, folder: Path, *, max_tokens: int, device: str = "cpu"
     ) -> None:
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         quiet_transformers()
@@ -48,7 +49,7 @@ class SentenceTransformerEmbedder:
                 # A pickled checkpoint could run code on loading.
                 model_kwargs={"use_safetensors": True},
             )
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ModelError(f"{folder}: not a sentence-transformers model: {error}") from error
         self._model.max_seq_length = max_tokens
         dimension: int | None = self._model.get_embedding_dimension()

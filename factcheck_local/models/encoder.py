@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import ModelError
+from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.offline import quiet_transformers
 
@@ -47,6 +47,7 @@ class NliEncoder:
         max_tokens: int = 512,
         device: str = "cpu",
     ) -> None:
+        from safetensors import SafetensorError
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         quiet_transformers()
@@ -54,12 +55,17 @@ class NliEncoder:
         self.sha256 = sha256
         try:
             # use_safetensors: a pickled checkpoint could run code on loading.
-            self._model: Any = AutoModelForSequenceClassification.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True
+            loaded: Any = AutoModelForSequenceClassification.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, output_loading_info=True
             )
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise ModelError(f"{folder}: not a sequence-classification model: {error}") from error
+        self._model, report = loaded
+        if missing := sorted(report["missing_keys"]):
+            raise ModelError(
+                f"{folder}: its weights lack {missing[0]}, so it would judge at random"
+            )
         self._columns = label_columns(self._model.config.id2label, where=str(folder))
         self._model.to(device).eval()
         self._device = device
@@ -73,12 +79,17 @@ class NliEncoder:
         )
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
-        """p(entailment), p(contradiction), p(neutral) of each pair; see ``PairClassifier``."""
+        """p(entailment), p(contradiction), p(neutral) of each pair; see ``PairClassifier``.
+
+        Raises:
+            ScoringError: if a hypothesis is longer than the model reads.
+        """
         import torch
 
         found = [np.empty((0, 3))]
         for at in range(0, len(pairs), BATCH_PAIRS):
             premises, hypotheses = zip(*pairs[at : at + BATCH_PAIRS], strict=True)
+            self._refuse_long(hypotheses)
             inputs = self._tokenizer(
                 list(premises),
                 list(hypotheses),
@@ -91,6 +102,14 @@ class NliEncoder:
                 logits = self._model(**inputs).logits.double()
             found.append(torch.softmax(logits, dim=-1).cpu().numpy()[:, self._columns])
         return np.concatenate(found)
+
+    def _refuse_long(self, hypotheses: Sequence[str]) -> None:
+        """Only premises are cut: half a claim is another claim."""
+        room = self._max_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
+        lengths = map(len, self._tokenizer(list(hypotheses), add_special_tokens=False)["input_ids"])
+        # One token of the premise has to be left.
+        if max(lengths) >= room:
+            raise ScoringError(f"{self.id}: a claim does not fit in {self._max_tokens} tokens")
 
 
 def label_columns(id2label: Mapping[int, str], *, where: str) -> list[int]:

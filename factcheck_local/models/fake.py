@@ -63,7 +63,8 @@ class FakeChatModel:
         scores = np.full((len(endings), len(labels)), 0.02 / max(len(labels) - 1, 1))
         for row, ending in enumerate(endings):
             scores[row, labels.index(self._label(messages, ending, labels))] = 0.98
-        return np.log(scores / scores.sum(axis=1, keepdims=True))
+        found: npt.NDArray[np.float64] = np.log(scores / scores.sum(axis=1, keepdims=True))
+        return found
 
 
 class FakePairClassifier:
@@ -102,4 +103,5 @@ class FakeEmbedder:
             for word in re.findall(r"\w+", text.lower()):
                 digest = hashlib.sha256(word.encode()).digest()
                 vectors[row, int.from_bytes(digest[:4]) % self.dimension] += 1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: FloatArray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit

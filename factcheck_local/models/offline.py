@@ -47,5 +47,5 @@ def quiet_transformers() -> None:
     """Switch off transformers' own progress bars and advice on stderr."""
     from transformers.utils import logging
 
-    logging.set_verbosity_error()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]

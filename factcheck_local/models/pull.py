@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from factcheck_local.errors import ChecksumError, ModelError
 from factcheck_local.models.cards import (
@@ -170,7 +171,8 @@ def _pull_hub(card: ModelCard, source: HubSource, progress: Progress) -> None:
     except ImportError as error:
         raise ModelError(f"the hub needs a library that is not installed: {error.name}") from error
     # The errors of the HTTP library beneath; which one that is differs between versions.
-    transport = tuple(kind for kind in HfHubHTTPError.__bases__ if issubclass(kind, Exception))
+    transport: Any = HfHubHTTPError.__bases__
+    failures: tuple[type[Exception], ...] = (LocalEntryNotFoundError, OSError, *transport)
     for file in card.files:
         try:
             with tempfile.TemporaryDirectory() as scratch, hub_reachable():
@@ -181,7 +183,7 @@ def _pull_hub(card: ModelCard, source: HubSource, progress: Progress) -> None:
                     local_dir=card.folder / "hub",
                     cache_dir=scratch,
                 )
-        except (HfHubHTTPError, LocalEntryNotFoundError, OSError, *transport) as error:
+        except failures as error:
             first_line = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             raise ModelError(f"hub repository {source.repository}: {first_line}") from error
         target = card.folder / file.path

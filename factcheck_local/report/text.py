@@ -6,7 +6,6 @@ from io import StringIO
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -56,6 +55,7 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
         no_color=not colour,
         color_system="standard" if colour else None,
         highlight=False,
+        markup=False,
         emoji=False,
     )
     if table.row_count:
@@ -63,13 +63,13 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
     if skipped:
         console.print("not check-worthy, so not verified:", style="dim")
         for atom in skipped:
-            console.print(f"  {atom['kind']}: {escape(one_line(atom['text']))}", style="dim")
+            console.print(f"  {atom['kind']}: {one_line(atom['text'])}", style="dim")
     console.print(headline(assessment), style="bold")
     inference = assessment["inference"]
     console.print(f"inference: {inference['method']}; time: {timing(assessment)}", style="dim")
     for note in assessment["notes"]:
-        console.print(f"note: {escape(one_line(note))}", style="dim")
-    console.print(f"signature: {escape(assessment['run']['signature'])}", style="dim")
+        console.print(f"note: {one_line(note)}", style="dim")
+    console.print(f"signature: {assessment['run']['signature']}", style="dim")
     return out.getvalue()
 
 

@@ -13,7 +13,7 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def card(files: dict[str, bytes], **changes: Any) -> ModelCard:
+def card(files: dict[str, bytes], **changes: Any) -> ModelCard:  # noqa: ANN401
     """The card of a model with these files; nothing is written."""
     fields: dict[str, Any] = {
         "id": "tiny",

@@ -94,7 +94,9 @@ def test_defaults_are_shipped(home: Path) -> None:
 
 def test_unknown_model_names_the_known(home: Path) -> None:
     assert not list(home.iterdir())
-    with pytest.raises(ModelError, match=r"unknown model 'gpt': known are .*smollm2-135m") as caught:
+    with pytest.raises(
+        ModelError, match=r"unknown model 'gpt': known are .*smollm2-135m"
+    ) as caught:
         load_model("gpt")
     assert caught.value.hint == "factcheck models list"
 
@@ -179,7 +181,9 @@ def test_check(home: Path) -> None:
     files = {"model.gguf": b"GGUF and so on", "extra/words.txt": b"a b c"}
     found = card(files)
     assert not found.is_installed()
-    with pytest.raises(ModelError, match=r"model tiny is not here: .*model\.gguf is missing") as missing:
+    with pytest.raises(
+        ModelError, match=r"model tiny is not here: .*model\.gguf is missing"
+    ) as missing:
         found.check()
     assert missing.value.hint == "factcheck models pull tiny"
     assert not isinstance(missing.value, ChecksumError)
@@ -239,17 +243,24 @@ def test_backend_that_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPat
 def test_cards_are_read_without_the_backends() -> None:
     code = (
         "import sys; from factcheck_local.models.registry import find_card; "
-        "find_card('smollm2-135m'); "
-        "print(*sorted({'torch', 'llama_cpp', 'transformers', 'huggingface_hub'} & set(sys.modules)))"
+        "find_card('smollm2-135m'); libraries = "
+        "{'torch', 'llama_cpp', 'transformers', 'huggingface_hub'}; "
+        "print(*sorted(libraries & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.strip() == ""
 
 
 # -------------------------------------------------------------------- adding
 
 
-@pytest.mark.parametrize("name", ["model.gguf", "mödel 😀 \"q\" \\ '.gguf", "del\x7f.gguf"])
+@pytest.mark.parametrize("name", ["model.gguf", 'mödel 😀 "q" \\ \'.gguf', "del\x7f.gguf"])
 def test_add_llm(home: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / "somewhere 😀" / name
     write(path.parent, {name: b"GGUF and so on", "other.bin": b"not ours"})

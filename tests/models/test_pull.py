@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -170,7 +171,9 @@ def test_a_package_without_the_member(home: Path, wheels: Path) -> None:
 def test_a_damaged_package(home: Path, wheels: Path) -> None:
     assert home.is_dir()
     big = bytes(range(256)) * 64
-    wanted = card({"model.gguf": big}, sources=(PackageSource((part("big", "m", "model.gguf", big),)),))
+    wanted = card(
+        {"model.gguf": big}, sources=(PackageSource((part("big", "m", "model.gguf", big),)),)
+    )
     wheel = build_wheel(wheels, "big", {"m": big})
     data = bytearray(wheel.read_bytes())
     at = data.index(b"big/m") + len(b"big/m") + 20
@@ -184,7 +187,7 @@ def test_a_damaged_package(home: Path, wheels: Path) -> None:
 
 def test_no_source(home: Path) -> None:
     assert home.is_dir()
-    with pytest.raises(ModelError, match="model tiny: its card names no source$"):
+    with pytest.raises(ModelError, match=r"model tiny: its card names no source$"):
         pull(card(FILES))
     with pytest.raises(ModelError, match="names no source of kind 'hub'"):
         pull(card(FILES, sources=(SOURCE,)), source="hub")
@@ -196,8 +199,8 @@ def test_no_source(home: Path) -> None:
 class Hub(BaseHTTPRequestHandler):
     """The two requests of ``hf_hub_download``, HEAD and GET, for one repository."""
 
-    content = {"q4.gguf": FILES["model.gguf"], "words.txt": WORDS}
-    asked: list[str] = []  # noqa: RUF012
+    content: ClassVar[dict[str, bytes]] = {"q4.gguf": FILES["model.gguf"], "words.txt": WORDS}
+    asked: ClassVar[list[str]] = []
 
     def do_HEAD(self) -> None:
         self.answer(body=False)
@@ -272,8 +275,8 @@ sha256 = "{sha256(WORDS)}"
 [[sources]]
 kind = "package-index"
 parts = [
-    {{ package = "no-such-package==1.0", member = "a", file = "model.gguf", size = 1, sha256 = "" }},
-    {{ package = "no-such-package==1.0", member = "b", file = "extra/words.txt", size = 1, sha256 = "" }},
+    {{ package = "nothing==1.0", member = "a", file = "model.gguf", size = 1, sha256 = "" }},
+    {{ package = "nothing==1.0", member = "b", file = "extra/words.txt", size = 1, sha256 = "" }},
 ]
 
 [[sources]]
@@ -311,13 +314,15 @@ def test_no_source_has_it(home: Path, hub: str) -> None:
     assert done.stdout == ""
     said = [line for line in done.stderr.splitlines() if line.startswith("factcheck: ")]
     assert len(said) == 1
-    assert "package no-such-package==1.0 could not be downloaded: " in said[0]
+    assert "package nothing==1.0 could not be downloaded: " in said[0]
     assert "hub repository nobody/nothing: " in said[0]
     assert "404" in said[0]
     assert "Traceback" not in done.stderr
 
 
-def test_the_offline_switch_is_off_for_the_pull_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_offline_switch_is_off_for_the_pull_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import huggingface_hub
     from huggingface_hub import constants
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from factcheck_local.graph import build_network, links_from, pairs_to_relate
 from factcheck_local.markov import Parameterisation, infer
@@ -61,22 +63,35 @@ def test_fr3_adds_contexts_in_both_directions() -> None:
     assert set(pairs("fr3")) - set(pairs("fr2")) == {("c1", "c2"), ("c2", "c1")}
 
 
-def test_neutral_and_uncertain_pairs_make_no_edge() -> None:
+def test_neutral_pairs_make_no_edge_and_the_rest_sum_neutral_out() -> None:
     found = links_from(
         [
             ScoredPair("c1", "a1", Relation(0.6, 0.1, 0.3)),
             ScoredPair("c1", "a2", Relation(0.1, 0.1, 0.8)),
             ScoredPair("c2", "a1", Relation(0.4, 0.35, 0.25)),
-            ScoredPair("c2", "a2", Relation(0.1, 0.7, 0.2)),
+            ScoredPair("c2", "a2", Relation(0.1, 0.9, 0.0)),
         ]
     )
-    assert found == (EvidenceLink("c1", "a1", E, 0.6), EvidenceLink("c2", "a2", C, 0.7))
+    # 0.6 + 0.3/2, 0.4 + 0.25/2, and p* itself where neutral is ruled out.
+    assert [(x.premise, x.hypothesis, x.label) for x in found] == [
+        ("c1", "a1", E),
+        ("c2", "a1", E),
+        ("c2", "a2", C),
+    ]
+    assert [x.probability for x in found] == pytest.approx([0.75, 0.525, 0.9])
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=3, max_size=3).filter(lambda v: sum(v) > 0))
+def test_an_edge_never_speaks_against_its_own_label(weights: list[float]) -> None:
+    e, c, n = (w / sum(weights) for w in weights)
+    for link in links_from([ScoredPair("c1", "a1", Relation(e, c, n))]):
+        assert link.probability >= 0.5 - 1e-9
 
 
 def test_entailment_both_ways_is_equivalence() -> None:
     both = [
-        ScoredPair("c1", "c2", Relation(0.9, 0.05, 0.05)),
-        ScoredPair("c2", "c1", Relation(0.8, 0.1, 0.1)),
+        ScoredPair("c1", "c2", Relation(0.9, 0.1, 0.0)),
+        ScoredPair("c2", "c1", Relation(0.8, 0.2, 0.0)),
     ]
     assert links_from(both) == (EvidenceLink("c1", "c2", RelationLabel.EQUIVALENCE, 0.8),)
     assert links_from(both[:1]) == (EvidenceLink("c1", "c2", E, 0.9),)

@@ -1,0 +1,304 @@
+"""Reports: the documented JSON, and pages and tables in which an answer is only text."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from factcheck_local.metrics import binary_entropy, entropy, hallucination_score
+from factcheck_local.report import SCHEMA, to_dict, to_markdown, to_text
+from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, place
+from factcheck_local.types import AtomAssessment, Span, Verdict
+
+from .helpers import ALL, CONTEXTS, PASSAGE, TEXT, assessment, atom, run
+
+
+@pytest.fixture
+def whole() -> dict[str, Any]:
+    return to_dict(run(assessment(*ALL)))
+
+
+def text_of(value: dict[str, Any], width: int = 200) -> str:
+    return to_text(value, width=width, colour=False)
+
+
+def rendered(markdown: str) -> str:
+    return str(MarkdownIt("commonmark").enable("table").render(markdown))
+
+
+# ----------------------------------------------------------------------- JSON
+
+
+def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
+    """Those of architecture.md; what is added to them is marked."""
+    assert set(whole) == {
+        *("schema", "run", "answer", "summary", "atoms", "contexts", "relations", "inference"),
+        "notes",  # added
+    }
+    assert whole["schema"] == SCHEMA == "factcheck.assessment/1"
+    assert set(whole["run"]) == {
+        *("version", "settings", "models", "index", "started", "seconds"),
+        "signature",  # added
+    }
+    assert set(whole["run"]["models"][0]) == {"role", "id", "sha256"}
+    assert set(whole["run"]["index"]) == {"store", "collection", "chunks", "digest"}
+    assert set(whole["answer"]) == {"path", "text", "question"}
+    assert set(whole["summary"]) == {
+        *("precision", "entropy", "binary_entropy", "hallucination_score", "counts")
+    }
+    assert set(whole["summary"]["counts"]) == {
+        *("supported", "contradicted", "conflicting", "not_found", "unscored", "skipped")
+    }
+    always = {"id", "text", "original", "kind", "span", "verdict", "probability", "evidence"}
+    extra = {"a0": {"repeats"}, "a2": {"label"}, "a4": {"reason"}}  # repeats, label: added
+    for found in whole["atoms"]:
+        assert set(found) == always | extra.get(found["id"], set())
+        for evidence in found["evidence"]:
+            assert set(evidence) == {"context", "relation", "probability", "quote"}
+            assert evidence["quote"] is None or set(evidence["quote"]) == {"text", "start", "end"}
+    documented = {"id", "source", "title", "text", "prior", "prior_rule"}  # prior_rule: added
+    placed = documented | {"start", "end", "line"}
+    assert [set(c) for c in whole["contexts"]] == [
+        placed,
+        placed | {"page"},
+        documented | {"link"},
+    ]
+    assert [set(r) for r in whole["relations"]] == [
+        {"from", "to", "relation", "entailment", "contradiction", "neutral"}
+    ]
+    assert set(whole["inference"]) == {"method", "exact", "log_z", "converged"}
+
+
+def test_values(whole: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(whole, allow_nan=False)) == whole
+    assert whole["summary"]["counts"] == dict.fromkeys(whole["summary"]["counts"], 1)
+    scored = [0.97, 0.25, 0.04, 0.5]
+    assert whole["summary"]["precision"] == 1 / 4
+    assert whole["summary"]["entropy"] == entropy(scored)
+    assert whole["summary"]["binary_entropy"] == binary_entropy(scored)
+    assert whole["summary"]["hallucination_score"] == hallucination_score(2, 1, 4, alpha=0.5)
+    for found in whole["atoms"]:
+        assert TEXT[found["span"]["start"] : found["span"]["end"]] == found["original"]
+    assert whole["atoms"][0]["repeats"] == [{"start": 18, "end": 20}]
+    assert whole["relations"][0] | {"neutral": 0} == {
+        **{"from": "c1", "to": "a0", "relation": "entailment"},
+        **{"entailment": 0.9, "contradiction": 0.02, "neutral": 0},
+    }
+    assert whole["run"]["seconds"] == {"atomize": 1.23, "relate": 0.5}
+
+
+def test_quotes_are_verbatim(whole: dict[str, Any]) -> None:
+    contexts = {c["id"]: c for c in whole["contexts"]}
+    checked = 0
+    for evidence in (e for a in whole["atoms"] for e in a["evidence"] if e["quote"]):
+        context, quote = contexts[evidence["context"]], evidence["quote"]
+        start = context.get("start", 0)
+        assert context["text"][quote["start"] - start : quote["end"] - start] == quote["text"]
+        checked += 1
+    assert checked == 5
+
+
+@pytest.mark.parametrize("atoms", [(), ALL[4:], ALL[5:]])
+def test_nothing_to_measure_is_none_and_not_nan(atoms: tuple[AtomAssessment, ...]) -> None:
+    found = to_dict(run(replace(assessment(*atoms), pairs=())))
+    json.dumps(found, allow_nan=False)
+    counts = found["summary"].pop("counts")
+    assert set(found["summary"].values()) == {None}
+    assert sum(counts.values()) == len(atoms)
+    assert headline(found | {"summary": found["summary"] | {"counts": counts}}).startswith(
+        "nothing to verify"
+    )
+
+
+# ----------------------------------------------------------------------- view
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (0.0, "0.0 %"),
+        (1.0, "100.0 %"),
+        (0.5, "50.0 %"),
+        (0.9994, "99.9 %"),
+        (0.99999999, "99.9 %"),
+        (1e-12, "0.1 %"),
+        (0.0015, "0.1 %"),
+        (0.123456, "12.3 %"),
+    ],
+)
+def test_percent(value: float | None, shown: str) -> None:
+    assert percent(value) == shown
+
+
+@given(st.floats(0, 1))
+def test_percent_is_near_and_never_certain(value: float) -> None:
+    shown = float(percent(value).removesuffix(" %")) / 100
+    assert math.isclose(shown, value, abs_tol=0.0011)
+    assert (shown in (0, 1)) == (value in (0, 1))
+
+
+def test_place_is_that_of_the_quote(whole: dict[str, Any]) -> None:
+    first, paged, linked = whole["contexts"]
+    document = "x\n" * 6 + "y" * 88 + PASSAGE
+    assert document.index(PASSAGE) == first["start"]
+    assert document[: first["start"]].count("\n") + 1 == first["line"] == 7
+    for text, line in {"# Leave": 7, "Staff get 25 days.": 9, "Leave is 25 days a": 10}.items():
+        start = document.index(text)
+        quote = {"text": text, "start": start, "end": start + len(text)}
+        assert document[:start].count("\n") + 1 == line
+        assert place(first, quote) == f"leave.md:{line}"
+    assert place(first, None) == "leave.md:7"
+    assert place(paged, None) == "old.pdf, p. 3"
+    assert place(linked, None) == "http://x"
+
+
+def test_the_deciding_piece_comes_first(whole: dict[str, Any]) -> None:
+    supported = list(citations(whole, whole["atoms"][0]))
+    assert [c.relation for c in supported] == ["entailment", "contradiction"]
+    assert supported[0].place == "leave.md:10"
+    assert supported[1].quote == ""
+
+
+def test_a_conflict_shows_the_strongest_of_each_side(whole: dict[str, Any]) -> None:
+    found = list(citations(whole, whole["atoms"][1]))
+    assert [(c.relation, c.place, c.prior) for c in found] == [
+        ("contradiction", "leave.md:9", 0.98),
+        ("entailment", "old.pdf, p. 3", 0.6),
+    ]
+    for shown in (text_of(whole), to_markdown(whole)):
+        assert "Staff get 25 days." in shown
+        assert "“Leave is 30 days.”" in shown
+
+
+def test_headline(whole: dict[str, Any]) -> None:
+    assert headline(whole) == (
+        "factual precision 0.25: 1 supported, 1 contradicted, 1 conflicting, 1 not found, "
+        "1 unscored, 1 skipped"
+    )
+
+
+# -------------------------------------------------------------- text, Markdown
+
+
+def test_text(whole: dict[str, Any]) -> None:
+    shown = text_of(whole)
+    for verdict, sign in SIGNS.items():
+        if verdict != "skipped":
+            assert f"{sign} {verdict.replace('_', ' ')}" in shown
+    assert "leave.md:10 (entailment 95.0 %, source 0.98)" in shown
+    assert "the passage does not fit" in shown
+    assert "nothing in the documents relates to it" in shown
+    assert "not check-worthy, so not verified:\n  other: Hi!" in shown
+    assert "note: 2 rewordings were not trusted" in shown
+    assert whole["run"]["signature"] in shown.replace("\n", "")
+    assert "\x1b" not in shown
+    assert "\x1b[" in to_text(whole, width=100, colour=True)
+    assert max(map(len, text_of(whole, width=80).splitlines())) <= 80
+
+
+def test_markdown(whole: dict[str, Any]) -> None:
+    page = to_markdown(whole)
+    assert "| ✓ supported | 97.0 % | Leave is 25 days. |" in page
+    assert "| - skipped (other) | – | Hi\\! |" in page
+    assert "- entailment 95.0 %, source prior 0.98, leave.md:10: “Leave is 25 days a year.”" in page
+    assert "Could not be scored: the passage does not fit" in page
+    assert "Nothing in the documents relates to it." in page
+    assert "Question: How much leave?" in page
+    html = rendered(page)
+    assert html.count("<tr>") == 1 + len(ALL)
+    assert "leave.md:10" in html
+
+
+@pytest.mark.parametrize("atoms", [(), ALL[5:]])
+def test_nothing_check_worthy(atoms: tuple[AtomAssessment, ...]) -> None:
+    found = to_dict(run(assessment(*atoms)))
+    assert "nothing to verify" in text_of(found)
+    assert "nothing to verify" in to_markdown(found)
+    assert ("Hi!" in text_of(found)) == bool(atoms)
+
+
+HOSTILE = (
+    "a | b || c\n| x | y |\r\n\n# Head `code` ``` <script>alert(1)</script> <b>&amp; "
+    "[link](http://evil) ![i](x) *em* __strong__ ~~no~~ \\ \\| [red]markup[/red] [/] :smile: "
+    "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \x00 \u202egnp.exe \u2028 \x85 \t end\\"
+)
+
+
+def hostile() -> dict[str, Any]:
+    """Everything that comes from an answer or a document says something nasty."""
+    span = Span(0, len(HOSTILE))
+    contexts = tuple(replace(c, source=HOSTILE, title=HOSTILE, text=HOSTILE) for c in CONTEXTS)
+    atoms = tuple(
+        replace(
+            a,
+            atom=replace(a.atom, text=HOSTILE, original="In the answer: " + HOSTILE, span=span),
+            reason=HOSTILE if a.reason else None,
+            evidence=tuple(
+                replace(e, quote=replace(e.quote, text=HOSTILE) if e.quote else None)
+                for e in a.evidence
+            ),
+        )
+        for a in ALL
+    )
+    found = assessment(*atoms, text=HOSTILE)
+    answer = replace(found.answer, path=HOSTILE, question=HOSTILE)
+    return to_dict(run(replace(found, answer=answer, contexts=contexts, notes=(HOSTILE,))))
+
+
+def test_markdown_is_not_taken_over() -> None:
+    page = to_markdown(hostile())
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", page)
+    harmless = to_markdown(to_dict(run(assessment(*ALL))))
+    html = rendered(page)
+    # "In the answer" lines come on top; beyond them, the page has the same structure.
+    extra = (len(ALL) - 1) * ["p", "/p"]
+    tags = sorted(re.findall(r"<(/?\w+)", html))
+    assert tags == sorted(re.findall(r"<(/?\w+)", rendered(harmless)) + extra)
+    assert not {"script", "a", "img", "em", "b"} & set(tags)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "&amp;amp;" in html
+    assert "[link](http://evil)" in html
+
+
+def test_text_is_not_taken_over() -> None:
+    shown = to_text(hostile(), width=2000, colour=False)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", shown)
+    rows = [line for line in shown.splitlines() if line.startswith("│")]
+    assert len(rows) == 2 + 4 + 2 + 1 + 1, "two lines for a piece of evidence, one for none"
+    assert "[red]markup[/red] [/] :smile:" in shown
+    assert shown.count("[red]markup[/red] [/] :smile:") >= 5 + 2
+    (skipped,) = [line for line in shown.splitlines() if line.startswith("  other: ")]
+    assert ":smile:" in skipped
+    (note,) = [line for line in shown.splitlines() if line.startswith("note: ")]
+    assert note == f"note: {one_line(HOSTILE)}".rstrip()
+    coloured = to_text(hostile(), width=2000, colour=True)
+    codes = set(re.findall(r"\x1b\[([0-9;]*)m", coloured))
+    assert coloured.count("\x1b") == len(re.findall(r"\x1b\[[0-9;]*m", coloured)), "our own only"
+    assert codes
+
+
+@given(st.text())
+def test_one_line(text: str) -> None:
+    found = one_line(text)
+    assert found.isprintable()
+    assert len(found.splitlines()) <= 1
+    if text.isprintable() and "  " not in text:
+        assert found == text.strip()
+
+
+@given(st.text(min_size=1))
+def test_any_claim_stays_one_cell(text: str) -> None:
+    one = AtomAssessment(replace(atom(0), text=text, original=text), Verdict.NOT_FOUND, 0.5)
+    html = rendered(to_markdown(to_dict(run(assessment(one)))))
+    assert html.count("<tr>") == 2
+    assert html.count("<td") == 3
+    assert html.count("<h3>") == 1
