@@ -54,11 +54,13 @@ def main() -> None:
     ).x
     fitted = _calibration(best)
     for name, (log_p, gold) in found.items():
+        supports = auroc(log_p[:, 0].tolist(), (gold == 0).tolist())
+        denies = auroc(log_p[:, 1].tolist(), (gold == 1).tolist())
         for kind, calibration in (("raw", Calibration()), ("calibrated", fitted)):
             predicted = calibration.apply(log_p).argmax(axis=1)
             print(
-                f"{name} {kind}: AUROC entailment {auroc(log_p[:, 0], gold == 0):.3f}, "
-                f"contradiction {auroc(log_p[:, 1], gold == 1):.3f}, balanced accuracy "
+                f"{name} {kind}: AUROC entailment {supports:.3f}, "
+                f"contradiction {denies:.3f}, balanced accuracy "
                 f"{balanced_accuracy(gold.tolist(), predicted.tolist()):.3f} of {len(gold)}"
             )
     slope, bias = round(fitted.slope, 3), [round(b, 3) for b in fitted.bias]

@@ -54,8 +54,8 @@ def pairs_to_relate(
     np.fill_diagonal(alike, val=False)
     pairs = []
     for j, context in enumerate(contexts):
-        pairs += [(context.id, atoms[i].id) for i in np.flatnonzero(read[j])]
-        pairs += [(context.id, contexts[i].id) for i in np.flatnonzero(alike[j])]
+        pairs += [(context.id, atoms[i].id) for i in np.flatnonzero(read[j]).tolist()]
+        pairs += [(context.id, contexts[i].id) for i in np.flatnonzero(alike[j]).tolist()]
     return pairs
 
 
@@ -63,23 +63,25 @@ def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:
     """Edges of the model: the most probable relation of each pair, unless neutral.
 
     A factor is about the truth of two texts, a relation model about three labels.
-    What an edge carries is the probability that the hypothesis is true (of a
+    An edge's strength is the probability that the hypothesis is true (of a
     contradiction: false) given the premise, the label summed out: entailment
     makes it 1, contradiction 0, and no relation leaves it at ½. So
 
-        p = p(label) + ½ p(neutral)
+        strength = p* + ½ p(neutral)
 
-    which is above ½ for every edge, and the paper's p* where neutral is ruled out.
+    which is at least ½ for every edge, and the paper's p* where neutral is ruled
+    out.
 
     Two entailments in both directions become one equivalence, with the smaller
-    of their probabilities.
+    of their probabilities and strengths.
     """
     found = {
         (p.premise, p.hypothesis): EvidenceLink(
             p.premise,
             p.hypothesis,
             p.relation.label,
-            p.relation.probability + 0.5 * p.relation.neutral,
+            probability=p.relation.probability,
+            strength=p.relation.probability + 0.5 * p.relation.neutral,
         )
         for p in pairs
         if p.relation.label is not RelationLabel.NEUTRAL
@@ -91,8 +93,15 @@ def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:
         if back is None or both != {RelationLabel.ENTAILMENT}:
             links.append(link)
         elif premise < hypothesis:
-            p = min(link.probability, back.probability)
-            links.append(EvidenceLink(premise, hypothesis, RelationLabel.EQUIVALENCE, p))
+            links.append(
+                EvidenceLink(
+                    premise,
+                    hypothesis,
+                    RelationLabel.EQUIVALENCE,
+                    probability=min(link.probability, back.probability),
+                    strength=min(link.strength, back.strength),
+                )
+            )
     return tuple(links)
 
 
@@ -110,7 +119,7 @@ def build_network(
             link.label,
             link.premise,
             link.hypothesis,
-            link.probability,
+            link.strength,
             parameterisation=parameterisation,
             prior_y=priors[link.hypothesis],
         )

@@ -24,7 +24,7 @@ from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
 from factcheck_local.indexer.passages import COLLECTION
 from factcheck_local.indexer.store import Store
-from factcheck_local.models.contracts import ChatModel, Embedder
+from factcheck_local.models.contracts import ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
 from factcheck_local.quote import pick_quotes
 from factcheck_local.records import Record
@@ -226,14 +226,15 @@ class FactChecker:
         return merge_repeats(revised.atoms)
 
     def _retrieve(self, atoms: Sequence[Atom], record: Record, work: _Work) -> Retrieved:
-        if record.contexts is None and self.store is None:
+        store = self.store
+        if record.contexts is None and store is None:
             raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
         with work.stage("load"):
             embedder = self.embedder
         with work.stage("retrieve"):
-            if record.contexts is not None:
-                return retrieve_from_record(atoms, record.contexts, embedder)
-            return retrieve(atoms, self.store, embedder, k=self.settings.k)
+            if record.contexts is not None or store is None:
+                return retrieve_from_record(atoms, record.contexts or (), embedder)
+            return retrieve(atoms, store, embedder, k=self.settings.k)
 
     def _relate(
         self,
@@ -255,6 +256,7 @@ class FactChecker:
     # ---------------------------------------------------------------- record
 
     def _models_used(self) -> tuple[dict[str, str], ...]:
+        used: list[tuple[str, Identified | RelationModel]]
         used = [("relation", self.relation_model), ("embedder", self.embedder)]
         if "llm" in self.__dict__:
             used.insert(0, ("llm", self.llm))

@@ -240,14 +240,19 @@ class Relation:
 class EvidenceLink:
     """A relation that became an edge: ``premise`` bears on ``hypothesis``.
 
-    Both are ids of contexts or atoms. ``probability`` is that of the hypothesis
-    being true (of a contradiction: false) if the premise is, see ``graph.links_from``.
+    Attributes:
+        premise: id of a context.
+        hypothesis: id of an atom or a context.
+        label: the most probable relation of the two.
+        probability: p* of that label.
+        strength: what the edge's factor carries, see ``graph.links_from``.
     """
 
     premise: str
     hypothesis: str
     label: RelationLabel
     probability: float
+    strength: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ def _kind(messages: Sequence[Message], segment: Segment, model: ChatModel) -> Ki
     A figure can be looked up, whatever the sentence around it is.
     """
     scores = np.exp(model.score_labels(messages, [""], list(KIND_WORDS))[0])
-    probability = dict(zip(KIND_WORDS.values(), scores, strict=True))
+    probability: dict[Kind, float] = dict(zip(KIND_WORDS.values(), scores.tolist(), strict=True))
     checkable = sum(p for kind, p in probability.items() if kind.check_worthy)
     verified = checkable >= MIN_CHECKABLE or bool(numbers(segment.text))
     choices = [kind for kind in probability if kind.check_worthy == verified]

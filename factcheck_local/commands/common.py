@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from factcheck_local.errors import InputError
+from factcheck_local.errors import InputError, StoreError
 from factcheck_local.indexer.store import STORE_NAME, Store, find_store
 from factcheck_local.report import to_markdown, to_text
 
@@ -52,6 +52,26 @@ def open_store(path: Path | None) -> Store:
         StoreError: if there is none.
     """
     return Store.open(path or find_store(Path.cwd()))
+
+
+def store_to_write(path: Path | None) -> Path:
+    """Where to index into: what the user named, the nearest store, or a new one here."""
+    if path is not None:
+        return path
+    try:
+        return find_store(Path.cwd())
+    except StoreError:
+        return Path.cwd() / STORE_NAME
+
+
+def check_writable(output: Path | None) -> None:
+    """Refuse an output that cannot be made, before hours are spent on it.
+
+    Raises:
+        InputError: if its folder is not there.
+    """
+    if output is not None and not output.parent.is_dir():
+        raise InputError(f"{output}: cannot be written: no folder {output.parent}")
 
 
 def read_input(name: str) -> tuple[bytes, str]:

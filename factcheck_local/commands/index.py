@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.commands.common import json_option, store_option, write_json
+from factcheck_local.commands.common import json_option, store_option, store_to_write, write_json
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.reliability import ReliabilityProfile
-from factcheck_local.indexer.store import STORE_NAME, Store
+from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 
@@ -50,7 +50,7 @@ def command(
     """  # noqa: D301
     profile = ReliabilityProfile.load(reliability) if reliability else None
     model = load_model(embedder, "embedder")
-    folder = store_path or Path.cwd() / STORE_NAME
+    folder = store_to_write(store_path)
     if rebuild:
         Store.erase(folder)
     with Store.create(folder, Fingerprint.of(model)) as store:

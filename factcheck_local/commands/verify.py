@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from factcheck_local.commands.common import (
+    check_writable,
     open_store,
     question_option,
     read_input,
@@ -73,14 +74,17 @@ def command(
     Example:
       factcheck verify answer.md --format markdown --output report.md
     """  # noqa: D301
-    settings = Settings(**settings_values(parameterisation=factors, **chosen))
+    check_writable(output)
     records = parse_input(*read_input(answer), question=question)
     if len(records) != 1:
         raise RecordError(f"{answer}: expected one answer, got {len(records)}")
     record = records[0]
     needs_store = record.contexts is None
     store = open_store(store_path) if needs_store or store_path else None
+    if store is not None and chosen["embedder"] is None:
+        chosen["embedder"] = store.fingerprint.embedder.id
     try:
+        settings = Settings(**settings_values(parameterisation=factors, **chosen))
         checker = FactChecker(settings, store, progress=stage_progress())
         assessment = to_dict(checker.verify(record))
     finally:

@@ -50,12 +50,13 @@ class Calibration:
             return cls()
         try:
             values = calibration[prompt_id]
-            slope, bias = float(values["slope"]), tuple(float(b) for b in values["bias"])
+            entailment, contradiction, neutral = (float(b) for b in values["bias"])
+            slope = float(values["slope"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"calibration of {prompt_id}: {error}") from error
-        if len(bias) != len(LABELS) or slope <= 0:
-            raise ModelError(f"calibration of {prompt_id}: expected a slope > 0 and three biases")
-        return cls(slope, bias)
+        if not slope > 0:
+            raise ModelError(f"calibration of {prompt_id}: expected a slope > 0, got {slope}")
+        return cls(slope, (entailment, contradiction, neutral))
 
     def apply(self, log_p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Calibrated probabilities, shape (n, 3), of log probabilities (n, 3)."""

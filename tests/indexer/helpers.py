@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
+from reportlab.pdfgen.canvas import Canvas
 
 
 class HashingEmbedder:

@@ -31,6 +31,11 @@ A = np.array([[1.0, 0.0], [0.8, 0.6]], dtype=np.float32)
 B = np.array([[0.9, 0.4], [0.3, 0.95]], dtype=np.float32)
 
 
+def link(premise: str, hypothesis: str, label: RelationLabel, p: float) -> EvidenceLink:
+    """A link whose relation rules neutral out."""
+    return EvidenceLink(premise, hypothesis, label, p, p)
+
+
 def pairs(assessor: str, min_similarity: float = 0.2) -> list[tuple[str, str]]:
     return pairs_to_relate(
         assessor,
@@ -78,14 +83,15 @@ def test_neutral_pairs_make_no_edge_and_the_rest_sum_neutral_out() -> None:
         ("c2", "a1", E),
         ("c2", "a2", C),
     ]
-    assert [x.probability for x in found] == pytest.approx([0.75, 0.525, 0.9])
+    assert [x.probability for x in found] == pytest.approx([0.6, 0.4, 0.9])
+    assert [x.strength for x in found] == pytest.approx([0.75, 0.525, 0.9])
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=3, max_size=3).filter(lambda v: sum(v) > 0))
 def test_an_edge_never_speaks_against_its_own_label(weights: list[float]) -> None:
     e, c, n = (w / sum(weights) for w in weights)
-    for link in links_from([ScoredPair("c1", "a1", Relation(e, c, n))]):
-        assert link.probability >= 0.5 - 1e-9
+    for found in links_from([ScoredPair("c1", "a1", Relation(e, c, n))]):
+        assert found.strength >= 0.5 - 1e-9
 
 
 def test_entailment_both_ways_is_equivalence() -> None:
@@ -93,13 +99,13 @@ def test_entailment_both_ways_is_equivalence() -> None:
         ScoredPair("c1", "c2", Relation(0.9, 0.1, 0.0)),
         ScoredPair("c2", "c1", Relation(0.8, 0.2, 0.0)),
     ]
-    assert links_from(both) == (EvidenceLink("c1", "c2", RelationLabel.EQUIVALENCE, 0.8),)
-    assert links_from(both[:1]) == (EvidenceLink("c1", "c2", E, 0.9),)
+    assert links_from(both) == (link("c1", "c2", RelationLabel.EQUIVALENCE, 0.8),)
+    assert links_from(both[:1]) == (link("c1", "c2", E, 0.9),)
 
 
 def test_the_network_computes_example_1_of_the_paper() -> None:
     contexts = [Context("c1", "s", "", "t", 0.99), Context("c2", "s", "", "t", 0.99)]
-    links = [EvidenceLink("c1", "a1", E, 0.8), EvidenceLink("c2", "a1", C, 0.9)]
+    links = [link("c1", "a1", E, 0.8), link("c2", "a1", C, 0.9)]
     golden: dict[Parameterisation, float] = {"table1": 0.318, "conditional": 0.313}
     for parameterisation, expected in golden.items():
         network = build_network(ATOMS[:1], contexts, links, parameterisation)
@@ -110,18 +116,18 @@ def test_the_network_computes_example_1_of_the_paper() -> None:
     ("probability", "links", "expected"),
     [
         (0.5, [], Verdict.NOT_FOUND),
-        (0.9, [EvidenceLink("c1", "a", E, 0.9)], Verdict.SUPPORTED),
-        (0.1, [EvidenceLink("c1", "a", C, 0.9)], Verdict.CONTRADICTED),
+        (0.9, [link("c1", "a", E, 0.9)], Verdict.SUPPORTED),
+        (0.1, [link("c1", "a", C, 0.9)], Verdict.CONTRADICTED),
         # 0.9·0.99 and 0.9·0.6 both weigh at least ½
         (
             0.7,
-            [EvidenceLink("c1", "a", E, 0.9), EvidenceLink("c2", "a", C, 0.9)],
+            [link("c1", "a", E, 0.9), link("c2", "a", C, 0.9)],
             Verdict.CONFLICTING,
         ),
         # 0.8·0.6 does not
         (
             0.7,
-            [EvidenceLink("c1", "a", E, 0.9), EvidenceLink("c2", "a", C, 0.8)],
+            [link("c1", "a", E, 0.9), link("c2", "a", C, 0.8)],
             Verdict.SUPPORTED,
         ),
     ],
@@ -134,7 +140,8 @@ def test_verdicts(probability: float, links: list[EvidenceLink], expected: Verdi
 def test_the_quote_is_the_deciding_sentence_and_verbatim(
     minilm: SentenceTransformerEmbedder,
 ) -> None:
-    source = "Intro here.\n\nGuests pay 9 euros for lunch. The kitchen closes at 13:00.\n- Pets stay out."
+    lines = ["Intro here.", "", "Guests pay 9 euros for lunch. The kitchen closes at 13:00."]
+    source = "\n".join([*lines, "- Pets stay out."])
     context = Context("c", "s.md", "", source[13:], 0.9, span=Span(13, len(source)))
     found = pick_quotes(
         [("c", "a"), ("c", "b")],

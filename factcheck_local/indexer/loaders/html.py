@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from inscriptis.css_profiles import CSS_PROFILES  # type: ignore[import-untyped]
-from inscriptis.html_engine import Inscriptis  # type: ignore[import-untyped]
-from inscriptis.html_properties import Display, WhiteSpace  # type: ignore[import-untyped]
-from inscriptis.model.config import ParserConfig  # type: ignore[import-untyped]
-from inscriptis.model.html_element import HtmlElement as Style  # type: ignore[import-untyped]
-from lxml import etree  # type: ignore[import-untyped]
-from lxml.html import HtmlElement, HTMLParser, document_fromstring  # type: ignore[import-untyped]
+from inscriptis.css_profiles import CSS_PROFILES
+from inscriptis.html_engine import Inscriptis
+from inscriptis.html_properties import Display, WhiteSpace
+from inscriptis.model.config import ParserConfig
+from inscriptis.model.html_element import HtmlElement as Style
+from lxml import etree
+from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders.text import HeadingPath, decode, first_heading, paragraphs
