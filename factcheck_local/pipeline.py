@@ -131,9 +131,14 @@ class FactChecker:
 
     # ---------------------------------------------------------------- stages
 
-    def atoms(self, answer: Answer) -> tuple[Atom, ...]:
-        """Only the first stages: the atoms of an answer, revised and merged."""
-        return self._atoms(answer, _Work())
+    def atoms(self, answer: Answer) -> tuple[tuple[Atom, ...], dict[str, str]]:
+        """Only the first stages: the atoms of an answer, revised and merged.
+
+        Returns:
+            The atoms, and for those that a model failed on the reason by id.
+        """
+        work = _Work()
+        return self._atoms(answer, work), work.failures
 
     def verify(self, record: Record) -> Run:
         """Run every stage that the record has not been through yet.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from factcheck_local.config import Settings
-from factcheck_local.errors import InputError, StoreError
+from factcheck_local.errors import InputError, ScoringError, StoreError
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
@@ -247,3 +247,16 @@ def test_the_signature_names_every_setting() -> None:
     signature = Settings().signature()
     for name, value in Settings().as_dict().items():
         assert f"{name}:{value}" in signature
+
+
+def test_atoms_alone_say_what_failed(minilm: SentenceTransformerEmbedder) -> None:
+    atoms, failures = scripted(None, minilm).atoms(Answer("The hub runs in Frankfurt."))
+    assert [a.text for a in atoms] == ["The hub runs in Frankfurt."]
+    assert failures == {}
+
+    def fail(_messages: Sequence[Message]) -> str:
+        raise ScoringError("does not fit")
+
+    checker = FactChecker(Settings(), llm=FakeChatModel(fail), embedder=minilm)
+    atoms, failures = checker.atoms(Answer("The hub runs in Frankfurt."))
+    assert failures == {atoms[0].id: "does not fit"}

@@ -17,14 +17,21 @@ from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import parse_input
 from factcheck_local.report.view import one_line
 
+UNSCORED = 3
+
 
 @click.command("atoms")
 @click.argument("answer")
 @question_option
 @click.option("--llm", metavar="NAME", help="Model that splits and rewords.")
 @json_option
-def command(answer: str, question: str | None, llm: str | None, as_json: bool) -> None:
+@click.pass_context
+def command(
+    context: click.Context, answer: str, question: str | None, llm: str | None, as_json: bool
+) -> None:
     """List the atomic claims of ANSWER, with their kind and place.
+
+    Exits with 3 if a sentence could not be split; it then stands there whole.
 
     \b
     Example:
@@ -32,8 +39,12 @@ def command(answer: str, question: str | None, llm: str | None, as_json: bool) -
     """  # noqa: D301
     settings = Settings(**settings_values(llm=llm))
     checker = FactChecker(settings, progress=stage_progress())
+    failed = False
     for record in parse_input(*read_input(answer), question=question):
-        atoms = checker.atoms(record.answer)
+        atoms, failures = checker.atoms(record.answer)
+        failed = failed or bool(failures)
+        for id_, why in failures.items():
+            click.echo(f"factcheck: {id_}: {why}", err=True)
         if as_json:
             write_json(
                 [
@@ -50,3 +61,4 @@ def command(answer: str, question: str | None, llm: str | None, as_json: bool) -
             continue
         for atom in atoms:
             click.echo(f"{atom.id}\t{atom.kind.value}\t{one_line(atom.text)}")
+    context.exit(UNSCORED if failed else 0)
