@@ -165,7 +165,8 @@ def test_a_failure_is_unscored_with_its_reason(
     # More than the model can read: no pair of this atom can be scored.
     long = "Employees receive " + "very " * 5000 + "27 days of annual leave."
     run = checker.verify(Record(Answer(long)))
-    (atom,) = run.assessment.atoms
+    atom = run.assessment.atoms[-1]
+    assert atom.atom.text == long
     assert atom.verdict is Verdict.UNSCORED
     assert "does not fit" in str(atom.reason)
     assert atom.probability is None
