@@ -160,12 +160,16 @@ def test_a_real_model_gives_the_same_bytes_twice(
 def test_a_failure_is_unscored_with_its_reason(
     store: Store, minilm: SentenceTransformerEmbedder, smollm: LlamaCppModel
 ) -> None:
-    checker = scripted(store, minilm)
-    checker.relation_model = LlmRelationModel(smollm)
+    checker = FactChecker(
+        Settings(),
+        store,
+        llm=FakeChatModel(lambda _m: ""),
+        embedder=minilm,
+        relation_model=LlmRelationModel(smollm),
+    )
     # More than the model can read: no pair of this atom can be scored.
-    long = "Employees receive " + "very " * 5000 + "27 days of annual leave."
-    run = checker.verify(Record(Answer(long)))
-    atom = run.assessment.atoms[-1]
+    long = "Employees receive 27 days of annual leave, which is " + "very " * 5000 + "kind."
+    (atom,) = checker.verify(Record(Answer(long))).assessment.atoms
     assert atom.atom.text == long
     assert atom.verdict is Verdict.UNSCORED
     assert "does not fit" in str(atom.reason)
