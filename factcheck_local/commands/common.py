@@ -40,6 +40,16 @@ def valid_text(_context: click.Context, _option: click.Parameter, value: str | N
     return value
 
 
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+)
+output_option = click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here."
+)
 question_option = click.option(
     "--question", callback=valid_text, help="The question that the answer replies to."
 )

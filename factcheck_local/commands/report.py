@@ -6,7 +6,12 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.commands.common import read_input, write_report
+from factcheck_local.commands.common import (
+    format_option,
+    output_option,
+    read_input,
+    write_report,
+)
 from factcheck_local.errors import RecordError
 from factcheck_local.records import decode_answer, load_json
 from factcheck_local.report import SCHEMA
@@ -14,14 +19,8 @@ from factcheck_local.report import SCHEMA
 
 @click.command("report")
 @click.argument("assessment")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-)
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here.")
+@format_option
+@output_option
 def command(assessment: str, form: str, output: Path | None) -> None:
     """Show ASSESSMENT, the JSON of an earlier verify, without verifying again.
 

@@ -10,7 +10,9 @@ import click
 
 from factcheck_local.commands.common import (
     check_writable,
+    format_option,
     open_store,
+    output_option,
     question_option,
     read_input,
     settings_values,
@@ -38,14 +40,8 @@ BELOW, UNSCORED = 1, 3
 @click.option("-k", type=click.IntRange(min=1), help="Passages retrieved for a claim; 3.")
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(["auto", "exact", "bp"]), help="Inference; auto.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-)
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here.")
+@format_option
+@output_option
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 1),

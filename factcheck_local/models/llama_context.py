@@ -5,7 +5,8 @@ how the tokens before it were cut into batches (measured: sharing a prefix
 then changes no probability, while each of the following moved one by up to
 0.03): attention without the fused kernel, weights not repacked for the
 processor's own matrix kernels, and one sequence, so that a continuation lies
-where it would lie had the prompt been read in one go.
+where it would lie had the prompt been read in one go. A batch of a single token
+takes yet another kernel; the caller avoids it where a prompt is read.
 """
 
 from __future__ import annotations
