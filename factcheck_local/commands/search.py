@@ -15,6 +15,7 @@ from factcheck_local.commands.common import (
 )
 from factcheck_local.errors import InputError
 from factcheck_local.models.registry import load_model
+from factcheck_local.report.schema import context_to_dict
 from factcheck_local.report.view import one_line
 
 
@@ -37,22 +38,7 @@ def command(query: str, store_path: Path | None, k: int, as_json: bool) -> None:
         hits = store.query(embedder.embed([query]), k)[0]
     if as_json:
         write_json(
-            [
-                {
-                    "id": c.id,
-                    "similarity": round(similarity, 6),
-                    "source": c.source,
-                    "title": c.title,
-                    "line": c.line,
-                    "page": c.page,
-                    "start": c.span.start if c.span else None,
-                    "end": c.span.end if c.span else None,
-                    "prior": c.prior,
-                    "prior_rule": c.prior_rule,
-                    "text": c.text,
-                }
-                for c, similarity in hits
-            ]
+            [context_to_dict(c) | {"similarity": round(similarity, 6)} for c, similarity in hits]
         )
         return
     for c, similarity in hits:

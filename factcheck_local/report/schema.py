@@ -48,7 +48,7 @@ def to_dict(run: Run) -> dict[str, Any]:
         },
         "summary": summary(found, alpha=run.settings.alpha),
         "atoms": [_atom(a) for a in found.atoms],
-        "contexts": [_context(c) for c in found.contexts],
+        "contexts": [context_to_dict(c) for c in found.contexts],
         "relations": [
             {
                 "from": pair.premise,
@@ -127,7 +127,8 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _context(context: Context) -> dict[str, Any]:
+def context_to_dict(context: Context) -> dict[str, Any]:
+    """A passage with its place and prior; what it has not is left out."""
     fields: dict[str, Any] = {
         "id": context.id,
         "source": context.source,
