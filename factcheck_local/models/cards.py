@@ -17,6 +17,9 @@ import platformdirs
 from factcheck_local.errors import ChecksumError, ModelError
 
 HASH_BLOCK = 1 << 20
+
+#: The backend of models that a server holds: their cards have an address and no files.
+SERVER_BACKEND = "openai_server"
 ROLES = ("llm", "embedder", "encoder")
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -26,6 +29,7 @@ _REQUIRED: Mapping[str, Mapping[str, type]] = {
     "embedder": {"max_tokens": int},
     "encoder": {},
 }
+_REQUIRED_OF_SERVER: Mapping[str, type] = {"url": str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,11 @@ class ModelCard:
         id: the name used everywhere.
         role: ``llm``, ``embedder`` or ``encoder``.
         backend: key of ``registry.BACKENDS``.
-        options: what the backend needs (context length, chat format, …).
-        location: folder with the files, for a model added from a local path;
-            None keeps them in the data directory.
+        files: none for a model on a server.
+        options: what the backend needs (context length, chat format, address, …).
+        location: folder with the files, for a model added from a local path or
+            shipped with the package (``shipped = true``); None keeps them in the
+            data directory.
         calibration: how label logits become honest probabilities, by prompt.
     """
 
@@ -102,14 +108,29 @@ class ModelCard:
 
     @property
     def sha256(self) -> str:
-        """Hash of the weights: of the only file, or over the list of all."""
+        """Hash of the weights: of the only file, or over the list of all.
+
+        Of a model on a server, whose weights nobody here can hash, over the address
+        and the model's name; once loaded it says more, see ``ServerModel``.
+        """
+        if self.server is not None:
+            named = f"{self.server}\n{self.options.get('model', '')}\n"
+            return hashlib.sha256(named.encode()).hexdigest()
         if len(self.files) == 1:
             return self.files[0].sha256
         listing = "".join(f"{f.sha256}  {f.path}\n" for f in sorted(self.files, key=str))
         return hashlib.sha256(listing.encode()).hexdigest()
 
+    @property
+    def server(self) -> str | None:
+        """Address of the server that holds the model; None for one with files."""
+        return str(self.options["url"]) if self.backend == SERVER_BACKEND else None
+
     def is_installed(self) -> bool:
-        """Whether every file is there with its size; the hash is checked on loading."""
+        """Whether every file is there with its size; the hash is checked on loading.
+
+        A model on a server has none, so there is nothing to pull.
+        """
         paths = [(self.folder / f.path, f.size) for f in self.files]
         return all(p.is_file() and p.stat().st_size == size for p, size in paths)
 
@@ -194,10 +215,10 @@ def read_card(path: Path) -> ModelCard:
             role=data["role"],
             licence=data["licence"],
             backend=data["backend"],
-            files=tuple(ModelFile(**f) for f in data["files"]),
+            files=tuple(ModelFile(**f) for f in _files(data)),
             options=data.get("options", {}),
             sources=tuple(_source(s) for s in data.get("sources", ())),
-            location=Path(data["location"]) if "location" in data else None,
+            location=_location(data),
             note=data.get("note", ""),
             calibration=data.get("calibration", {}),
         )
@@ -210,9 +231,12 @@ def read_card(path: Path) -> ModelCard:
 
 def _problems(card: ModelCard) -> Iterator[str]:
     """What is wrong with a card whose keys are all there."""
-    if card.role not in ROLES or not card.files:
-        yield f"a card needs files and a role, one of {', '.join(ROLES)}"
+    on_server = card.backend == SERVER_BACKEND
+    if card.role not in ROLES or bool(card.files) == on_server:
+        yield f"a card needs files or a server, and a role, one of {', '.join(ROLES)}"
         return
+    if on_server and card.role != "llm":
+        yield f"a server is asked as an llm, not as {card.role}"
     if not isinstance(card.id, str) or not MODEL_NAME.fullmatch(card.id):
         yield f"id {card.id!r}: expected letters, digits, '.', '_' and '-'"
     for file in card.files:
@@ -223,7 +247,7 @@ def _problems(card: ModelCard) -> Iterator[str]:
             yield f"file {file.path!r}: expected its size in bytes, got {file.size!r}"
         if not re.fullmatch("[0-9a-f]{64}", str(file.sha256)):
             yield f"file {file.path!r}: sha256 has to be 64 lower-case hex digits"
-    for name, kind in _REQUIRED[card.role].items():
+    for name, kind in (_REQUIRED_OF_SERVER if on_server else _REQUIRED[card.role]).items():
         if type(card.options.get(name)) is not kind:
             yield f"option {name} of a model of role {card.role}: expected {kind.__name__}"
     wanted = {f.path for f in card.files}
@@ -234,6 +258,21 @@ def _problems(card: ModelCard) -> Iterator[str]:
             given = set(source.files)
         if missing := wanted - given:
             yield f"file {min(missing)!r} is not in every source"
+
+
+def _files(data: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """A card's tables of files, which only one of a server may lack."""
+    found: Iterable[Mapping[str, Any]] = (
+        data.get("files", ()) if data["backend"] == SERVER_BACKEND else data["files"]
+    )
+    return found
+
+
+def _location(data: Mapping[str, Any]) -> Path | None:
+    """Folder of a model that is not in the data directory: the user's, or the package's own."""
+    if data.get("shipped"):
+        return Path(str(resources.files("factcheck_local.models"))) / "weights" / str(data["id"])
+    return Path(data["location"]) if "location" in data else None
 
 
 def _source(data: Mapping[str, Any]) -> PackageSource | HubSource:

@@ -1,4 +1,7 @@
-"""Fetch a model's files: the only code of the package that reaches a network.
+"""Fetch a model's files: the only code of the package that fetches anything.
+
+It and ``models/openai_server``, which talks to servers that the user named, are
+all that reaches a network.
 
 Every part is checked before it is kept and kept until the whole is there, so
 that an interrupted pull continues where it stopped.

@@ -16,10 +16,12 @@ from factcheck_local.models.offline import go_offline
 #: Backend -> the function that builds a model from its checked card.
 BACKENDS = {
     "llama_cpp": "factcheck_local.models.llama_cpp:LlamaCppModel.from_card",
+    "openai_server": "factcheck_local.models.openai_server.model:ServerModel.from_card",
     "sentence_transformers": (
         "factcheck_local.models.embedder:SentenceTransformerEmbedder.from_card"
     ),
     "transformers": "factcheck_local.models.encoder:NliEncoder.from_card",
+    "onnx": "factcheck_local.models.onnx_encoder:OnnxNliEncoder.from_card",
 }
 
 DEFAULT_LLM = "qwen2.5-coder-1.5b"
@@ -36,7 +38,8 @@ def load_model(name: str, role: str | None = None) -> Any:  # noqa: ANN401
 
     Raises:
         ModelError: if the model is unknown, not pulled, of another role, its
-            backend is not installed, or it cannot be loaded.
+            backend is not installed, it cannot be loaded, or its server does
+            not answer.
         ChecksumError: if a file is not the one that the card names.
     """
     card = find_card(name, role)

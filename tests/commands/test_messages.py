@@ -99,7 +99,7 @@ def test_help_loads_no_model_library() -> None:
         ("infer g.json --method magic", "Invalid value for '--method'"),
         ("frobnicate", "No such command 'frobnicate'. (try: factcheck --help)"),
         ("--frobnicate", "No such option '--frobnicate'"),
-        ("models add x nowhere.gguf --role llm", "Invalid value for 'PATH': Path 'nowhere.gguf'"),
+        ("models add x nowhere.gguf --role llm", "Invalid value for '[PATH]': Path 'nowhere.gguf'"),
     ],
 )
 def test_usage(arguments: str, message: str) -> None:

@@ -1,0 +1,157 @@
+"""Requests to a model server: its address only, retried where it is busy, one line if it fails.
+
+Together with ``models/pull.py`` the only code that reaches a network. Documents
+travel in these requests, so they go to the named address and nowhere else: a redirect
+is refused, and the proxies and passwords that the environment may name are not used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+import time
+from typing import Any, NoReturn
+
+import httpx
+
+from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.models.openai_server.options import ServerOptions
+
+#: A request is sent at most so often; the pause doubles from one to the next.
+ATTEMPTS = 4
+#: Longest that a server's own Retry-After is followed, in seconds.
+MAX_PAUSE = 20.0
+_CONNECT_SECONDS = 10.0
+_BUSY = {429, 503}
+#: Statuses with which every further request would be answered too.
+_HOPELESS = {401, 403, 404}
+_SHOWN = 200
+
+
+class ServerClient:
+    """JSON in, JSON out, for one server.
+
+    Args:
+        name: the model's, for messages.
+        options: the address, the key's variable, the timeout.
+        pause: seconds before the second attempt.
+
+    Raises:
+        ModelError: if the key's variable is not set, or holds what cannot be a key.
+    """
+
+    def __init__(self, name: str, options: ServerOptions, *, pause: float = 0.5) -> None:
+        self._name = name
+        self._url = options.url
+        self._seconds = options.timeout_seconds
+        self._pause = pause
+        self._key = _read_key(name, options.api_key_env)
+        self._http = httpx.Client(
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            timeout=httpx.Timeout(self._seconds, connect=min(_CONNECT_SECONDS, self._seconds)),
+            follow_redirects=False,
+            trust_env=False,
+            # The system's certificates, among which a company's own authority stands.
+            verify=ssl.create_default_context(),
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def get(self, path: str) -> dict[str, Any]:
+        """GET ``path`` below the address; see ``post``."""
+        return self._send("GET", path, None)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """POST ``body`` to ``path`` below the address.
+
+        Raises:
+            ModelError: for an answer that every request would get: a redirect, a
+                refused key, no such model or path.
+            ScoringError: for any other failure, after retries if the server was
+                busy or the connection broke.
+        """
+        return self._send("POST", path, body)
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+        place = f"model {self._name}: {self._url}/{path}"
+        for attempt in range(1, ATTEMPTS + 1):
+            pause = self._pause * 2 ** (attempt - 1)
+            try:
+                reply = self._http.request(method, f"{self._url}/{path}", json=body)
+            except httpx.TimeoutException as error:
+                # Not sent again: the server may still be at work on the first.
+                raise ScoringError(f"{place}: no answer within {self._seconds:g} s") from error
+            except httpx.TransportError as error:
+                if attempt == ATTEMPTS:
+                    raise ScoringError(f"{place}: {self._line(str(error))}") from error
+            except httpx.RequestError as error:
+                raise ScoringError(f"{place}: {self._line(str(error))}") from error
+            else:
+                if reply.status_code not in _BUSY or attempt == ATTEMPTS:
+                    return self._content(place, reply)
+                pause = max(pause, _asked_pause(reply))
+            time.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _content(self, place: str, reply: httpx.Response) -> dict[str, Any]:
+        if not reply.is_success:
+            self._refuse(place, reply)
+        try:
+            content = reply.json()
+        except ValueError as error:
+            raise ScoringError(f"{place}: expected JSON, got {self._line(reply.text)!r}") from error
+        if not isinstance(content, dict):
+            raise ScoringError(f"{place}: expected a JSON object, got {self._line(reply.text)!r}")
+        return content
+
+    def _refuse(self, place: str, reply: httpx.Response) -> NoReturn:
+        if reply.is_redirect:
+            target = self._line(reply.headers.get("location", ""))
+            raise ModelError(
+                f"{place}: redirects to {target!r}, which is not followed: "
+                "documents go only where the card says"
+            )
+        message = f"{place}: status {reply.status_code}, {self._line(_said(reply))!r}"
+        if reply.status_code in _HOPELESS:
+            raise ModelError(message)
+        raise ScoringError(message)
+
+    def _line(self, text: str) -> str:
+        """What came, on one line, short, and without the key should it be repeated."""
+        if self._key:
+            text = text.replace(self._key, "…")
+        line = " ".join(text.split())
+        return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def _read_key(name: str, variable: str | None) -> str:
+    if variable is None:
+        return ""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ModelError(f"model {name}: {variable}, which its card names for the key, is not set")
+    # Checked here: the HTTP library's own message would repeat the key.
+    if not re.fullmatch("[!-~]+", key):
+        raise ModelError(f"model {name}: what {variable} holds cannot be a key")
+    return key
+
+
+def _asked_pause(reply: httpx.Response) -> float:
+    """Seconds that the server asks to wait, at most ``MAX_PAUSE``; 0 if it asks nothing."""
+    asked = reply.headers.get("retry-after", "")
+    return min(float(asked), MAX_PAUSE) if re.fullmatch("[0-9]{1,6}", asked) else 0.0
+
+
+def _said(reply: httpx.Response) -> str:
+    """The message in an error's body, as the servers write it, or the body."""
+    try:
+        body = reply.json()
+    except ValueError:
+        return reply.text
+    found = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(found, dict):
+        found = found.get("message", found.get("detail", found))
+    return str(found)
