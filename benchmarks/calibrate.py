@@ -23,8 +23,8 @@ from scipy.optimize import minimize
 from factcheck_local import __version__
 from factcheck_local.metrics import auroc, balanced_accuracy
 from factcheck_local.models.registry import DEFAULT_LLM, load_model
-from factcheck_local.relate import Premise
-from factcheck_local.relate.llm import Calibration, LlmRelationModel
+from factcheck_local.relate import Calibration, PairScorer, Premise
+from factcheck_local.relate.llm import LlmPairScorer
 
 LABELS = ("entailment", "contradiction", "neutral")
 SETS = ("factcheckbench-dev", "fever-symmetric-dev")
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     parser.add_argument("--per-label", type=int, default=60)
     options = parser.parse_args()
-    model = LlmRelationModel(load_model(options.model, "llm"))
+    model = LlmPairScorer(load_model(options.model, "llm"))
     found = {
         name: _score(model, _sample(options.data / f"{name}.jsonl", options.per_label))
         for name in options.sets
@@ -82,7 +82,7 @@ def _sample(path: Path, per_label: int) -> list[dict[str, str]]:
     return chosen
 
 
-def _score(model: LlmRelationModel, rows: list[dict[str, str]]) -> Scored:
+def _score(model: PairScorer, rows: list[dict[str, str]]) -> Scored:
     log_p = [model.score(Premise("document", r["premise"]), [r["hypothesis"]])[0] for r in rows]
     return np.array(log_p), np.array([LABELS.index(r["label"]) for r in rows])
 

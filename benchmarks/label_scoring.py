@@ -20,7 +20,7 @@ from factcheck_local import __version__
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.registry import DEFAULT_LLM, load_model
 from factcheck_local.relate import Premise
-from factcheck_local.relate.llm import LlmRelationModel
+from factcheck_local.relate.llm import LlmPairScorer
 
 PAGE = Path(__file__).parent.parent / "corpora" / "handbook" / "policies" / "leave.md"
 PREMISE = Premise("Leave policy", PAGE.read_text(encoding="utf-8")[:900])
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--scratch-pairs", type=int, default=5, help="pairs timed from scratch")
     options = parser.parse_args()
     llm: LlamaCppModel = load_model(options.model, "llm")
-    relation = LlmRelationModel(llm)
+    relation = LlmPairScorer(llm)
     shared, scratch = [], []
     difference = 0.0
     for _ in range(options.repeat):
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _from_scratch(
-    llm: LlamaCppModel, relation: LlmRelationModel, claim: str
+    llm: LlamaCppModel, relation: LlmPairScorer, claim: str
 ) -> npt.NDArray[np.float64]:
     llm.forget()
     scores: npt.NDArray[np.float64] = np.exp(relation.score(PREMISE, [claim])[0])

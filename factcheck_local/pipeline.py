@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from factcheck_local.assess import assess
 from factcheck_local.assess.factreasoner import reason
 from factcheck_local.atomize import Atomized, atomize, merge_repeats
 from factcheck_local.config import Settings
+from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
 from factcheck_local.indexer.passages import COLLECTION
@@ -28,6 +29,7 @@ from factcheck_local.models.contracts import ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
 from factcheck_local.quote import pick_quotes
 from factcheck_local.records import Record
+from factcheck_local.relate import CalibratedRelationModel as Calibrated
 from factcheck_local.relate import Premise, Related, RelationModel, load_relation_model, relate
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import revise
@@ -44,7 +46,7 @@ class Run:
 
     assessment: Assessment
     settings: Settings
-    models: tuple[dict[str, str], ...]
+    models: tuple[dict[str, Any], ...]
     index: dict[str, Any] | None
     started: str
     seconds: dict[str, float]
@@ -81,6 +83,8 @@ class FactChecker:
         llm: a model in place of the one that the settings name.
         embedder: likewise.
         relation_model: likewise.
+        cache: whether scores of pairs are kept in the store and taken from it. The
+            same scores come back, so this is no setting.
         progress: told how far each stage is.
     """
 
@@ -92,6 +96,7 @@ class FactChecker:
         llm: ChatModel | None = None,
         embedder: Embedder | None = None,
         relation_model: RelationModel | None = None,
+        cache: bool = True,
         progress: Progress = lambda _stage, _done, _all: None,
     ) -> None:
         self.settings = settings
@@ -99,6 +104,7 @@ class FactChecker:
         self._given_llm = llm
         self._given_embedder = embedder
         self._given_relation_model = relation_model
+        self._cache = cache
         self._progress = progress
 
     @cached_property
@@ -127,6 +133,8 @@ class FactChecker:
             self.settings.relation,
             default_llm=self.settings.llm,
             loaded=self.__dict__.get("llm"),
+            store_dir=self.store.path if self.store else None,
+            cache=self._cache,
         )
 
     # ---------------------------------------------------------------- stages
@@ -176,6 +184,8 @@ class FactChecker:
             sum(h not in known for _, h in related.failures),
             "relations between passages could not be scored and were left out",
         )
+        work.note(related.copied, "pairs were not read, but taken over from a near duplicate")
+        work.note(related.settled, "pairs of passages were settled by their other direction")
         with work.stage("reason"):
             posterior = reason(checked, retrieved.contexts, related.pairs, self.settings)
         with work.stage("quote"):
@@ -256,16 +266,22 @@ class FactChecker:
             texts,
             model,
             lambda done, count: self._progress("relate", done, count),
+            alike=near_duplicates(contexts),
         )
 
     # ---------------------------------------------------------------- record
 
-    def _models_used(self) -> tuple[dict[str, str], ...]:
+    def _models_used(self) -> tuple[dict[str, Any], ...]:
         used: list[tuple[str, Identified | RelationModel]]
         used = [("relation", self.relation_model), ("embedder", self.embedder)]
         if "llm" in self.__dict__:
             used.insert(0, ("llm", self.llm))
-        return tuple({"role": role, "id": m.id, "sha256": m.sha256} for role, m in used)
+        # A store may have its own calibration: the model's name does not tell.
+        return tuple(
+            {"role": role, "id": m.id, "sha256": m.sha256}
+            | ({"calibration": asdict(m.calibration)} if isinstance(m, Calibrated) else {})
+            for role, m in used
+        )
 
     def _index_used(self, record: Record) -> dict[str, Any] | None:
         if self.store is None or record.contexts is not None:

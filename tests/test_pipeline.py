@@ -14,14 +14,16 @@ from factcheck_local.errors import InputError, ScoringError, StoreError
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
+from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.pipeline import FactChecker, Run
 from factcheck_local.records import Record, parse_record
-from factcheck_local.relate.encoder import EncoderRelationModel
-from factcheck_local.relate.llm import LlmRelationModel
+from factcheck_local.relate import CalibratedRelationModel
+from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.relate.llm import LABELS, LlmPairScorer
 from factcheck_local.report import to_dict
 from factcheck_local.types import Answer, Verdict
 
@@ -87,7 +89,7 @@ def scripted(
         store,
         llm=FakeChatModel(sentence),
         embedder=minilm,
-        relation_model=EncoderRelationModel(FakePairClassifier(by_number)),
+        relation_model=CalibratedRelationModel(EncoderPairScorer(FakePairClassifier(by_number))),
     )
 
 
@@ -145,7 +147,7 @@ def test_a_real_model_gives_the_same_bytes_twice(
             store,
             llm=smollm,
             embedder=minilm,
-            relation_model=LlmRelationModel(smollm),
+            relation_model=CalibratedRelationModel(LlmPairScorer(smollm)),
         )
         value = to_dict(checker.verify(Record(Answer(ANSWER, question="What of leave?"))))
         assert value["summary"]["counts"]["unscored"] == 0
@@ -165,7 +167,7 @@ def test_a_failure_is_unscored_with_its_reason(
         store,
         llm=FakeChatModel(lambda _m: ""),
         embedder=minilm,
-        relation_model=LlmRelationModel(smollm),
+        relation_model=CalibratedRelationModel(LlmPairScorer(smollm)),
     )
     # More than the model can read: no pair of this atom can be scored.
     long = "Employees receive 27 days of annual leave, which is " + "very " * 5000 + "kind."
@@ -201,6 +203,70 @@ def test_a_record_brings_its_own_atoms_and_contexts(minilm: SentenceTransformerE
     assert run.index is None
 
 
+def test_a_copy_of_a_passage_is_not_read_again(minilm: SentenceTransformerEmbedder) -> None:
+    text = "They receive 27 days of annual leave. " + "It is the same for everyone. " * 20
+    claim = "Employees receive 27 days of annual leave."
+    record = parse_record(
+        {
+            "output": claim,
+            "atoms": [{"id": "a0", "text": claim, "contexts": ["c0", "c1", "c2"]}],
+            "contexts": [
+                {"id": "c0", "title": "t", "text": text},
+                {"id": "c1", "title": "t", "text": text + "Thanks."},
+                {"id": "c2", "title": "t", "text": text.replace("27", "30")},
+            ],
+        },
+        "record",
+    )
+    classifier = FakePairClassifier(by_number)
+    checker = scripted(None, minilm, assessor="fr1")
+    checker.relation_model = CalibratedRelationModel(EncoderPairScorer(classifier))
+    found = checker.verify(record).assessment
+    assert len(classifier.calls) == 2, "the version with another number is read for itself"
+    assert {(x.premise, x.label.value) for x in found.links} == {
+        ("c0", "entailment"),
+        ("c1", "entailment"),
+        ("c2", "contradiction"),
+    }
+    assert found.notes == ("1 pairs were not read, but taken over from a near duplicate",)
+
+
+def test_the_store_keeps_what_was_read_and_gives_it_back(
+    store: Store, minilm: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the cache, without it, and over a full one: the same assessment but for the time."""
+    read: list[str] = []
+
+    def label(_messages: Sequence[Message], claim: str, labels: Sequence[str]) -> str:
+        if tuple(labels) == LABELS:
+            read.append(claim)
+        return labels[len(claim) % 3]
+
+    llm = FakeChatModel(sentence, label)
+    card = find_card("smollm2-135m")
+    monkeypatch.setattr(llm, "id", card.id)
+    monkeypatch.setattr(llm, "sha256", card.sha256)
+
+    def run(*, cache: bool) -> str:
+        settings = Settings(llm=card.id, assessor="fr3")
+        checker = FactChecker(settings, store, llm=llm, embedder=minilm, cache=cache)
+        assert checker.llm is llm
+        read.clear()
+        value = to_dict(checker.verify(Record(Answer(ANSWER))))
+        del value["run"]["started"], value["run"]["seconds"]
+        return json.dumps(value)
+
+    plain = run(cache=False)
+    assert read
+    kept = store.path / "verdicts.sqlite"
+    assert not kept.exists()
+    assert run(cache=True) == plain
+    assert read
+    assert kept.exists()
+    assert run(cache=True) == plain
+    assert read == []
+
+
 def test_nothing_check_worthy_is_a_state_of_its_own(
     store: Store, minilm: SentenceTransformerEmbedder
 ) -> None:
@@ -216,7 +282,7 @@ def test_certain_relations_leave_a_defined_posterior(
     certain = FakePairClassifier(
         lambda p, _h: (1.0, 0.0, 0.0) if "27" in p or "30" in p else (0.0, 1.0, 0.0)
     )
-    checker.relation_model = EncoderRelationModel(certain)
+    checker.relation_model = CalibratedRelationModel(EncoderPairScorer(certain))
     run = checker.verify(Record(Answer("Employees receive 27 days of annual leave.")))
     # A source that is certain of the claim and one that is certain of the opposite: since
     # priors stay inside (0, 1), one of the sources may be wrong, and Z is never 0.

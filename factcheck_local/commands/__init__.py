@@ -24,6 +24,7 @@ COMMANDS = {
     "atoms": "atoms",
     "search": "search",
     "relate": "relate",
+    "calibrate": "calibrate",
     "infer": "infer",
     "models": "models",
     "status": "status",

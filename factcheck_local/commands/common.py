@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import click
 
 from factcheck_local.errors import InputError, StoreError
 from factcheck_local.indexer.store import STORE_NAME, Store, find_store
+from factcheck_local.records import decode_answer, load_json
 from factcheck_local.report import to_markdown, to_text
 
 STDIN = "-"
@@ -91,11 +92,32 @@ def read_input(name: str) -> tuple[bytes, str]:
         InputError: if it cannot be read.
     """
     if name == STDIN:
-        return sys.stdin.buffer.read(), "standard input"
+        return sys.stdin.buffer.read(), input_name(name)
     try:
         return Path(name).read_bytes(), name
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from error
+
+
+def json_lines(name: str) -> Iterator[tuple[int, Any]]:
+    """The JSON value of every line of a file, or of stdin for ``-``, with the line's number.
+
+    Blank lines are passed over; numbers count from 1.
+
+    Raises:
+        InputError: if it cannot be read.
+        RecordError: if a line is not JSON, naming it.
+    """
+    data, name = read_input(name)
+    # Not splitlines: JSON allows other line separators inside its texts.
+    for number, line in enumerate(decode_answer(data, name).split("\n"), start=1):
+        if line.strip():
+            yield number, load_json(line, name, number)
+
+
+def input_name(name: str) -> str:
+    """What to call an input in a message."""
+    return "standard input" if name == STDIN else name
 
 
 def write_json(value: object) -> None:

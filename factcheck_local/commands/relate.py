@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
-from factcheck_local.commands.common import read_input, stage_progress
+from factcheck_local.commands.common import (
+    input_name,
+    json_lines,
+    open_store,
+    stage_progress,
+)
 from factcheck_local.errors import RecordError
 from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.records import decode_answer, load_json
 from factcheck_local.relate import Premise, load_relation_model, relate
 
 UNSCORED = 3
@@ -19,8 +24,16 @@ UNSCORED = 3
 @click.argument("pairs")
 @click.option("--relation", metavar="NAME", default="llm", show_default=True, help="The model.")
 @click.option("--llm", metavar="NAME", default=DEFAULT_LLM, show_default=True)
+@click.option(
+    "--store",
+    "store_path",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="A store whose calibration and cache of verdicts are used; by default none.",
+)
 @click.pass_context
-def command(context: click.Context, pairs: str, relation: str, llm: str) -> None:
+def command(
+    context: click.Context, pairs: str, relation: str, llm: str, store_path: Path | None
+) -> None:
     """Score PAIRS, JSON lines of {"id"?, "premise", "hypothesis"}; - is stdin.
 
     Writes a line {"id", "entailment", "contradiction", "neutral"} for each, in
@@ -30,12 +43,15 @@ def command(context: click.Context, pairs: str, relation: str, llm: str) -> None
     Example:
       factcheck relate pairs.jsonl > relations.jsonl
     """  # noqa: D301
-    data, name = read_input(pairs)
-    rows = _rows(decode_answer(data, name), name)
-    model = load_relation_model(relation, default_llm=llm)
+    rows = _rows(pairs)
+    folder = None
+    if store_path is not None:
+        with open_store(store_path) as store:
+            folder = store.path
+    model = load_relation_model(relation, default_llm=llm, store_dir=folder)
     # Pairs of one premise are scored together, so each premise is read once.
-    premises = {text: str(i) for i, text in enumerate(dict.fromkeys(r[1] for r in rows))}
-    hypotheses = {text: str(i) for i, text in enumerate(dict.fromkeys(r[2] for r in rows))}
+    premises = {text: f"p{i}" for i, text in enumerate(dict.fromkeys(r[1] for r in rows))}
+    hypotheses = {text: f"h{i}" for i, text in enumerate(dict.fromkeys(r[2] for r in rows))}
     progress = stage_progress()
     related = relate(
         list(dict.fromkeys((premises[p], hypotheses[h]) for _, p, h in rows)),
@@ -61,18 +77,15 @@ def command(context: click.Context, pairs: str, relation: str, llm: str) -> None
     context.exit(UNSCORED if related.failures else 0)
 
 
-def _rows(text: str, name: str) -> list[tuple[object, str, str]]:
+def _rows(pairs: str) -> list[tuple[object, str, str]]:
     """Id, premise and hypothesis of every line; the line's number where it has no id."""
     rows: list[tuple[object, str, str]] = []
-    # Not splitlines: JSON allows other line separators inside its texts.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        row = load_json(line, name, number)
+    for number, row in json_lines(pairs):
         values = [row.get(key) for key in ("premise", "hypothesis")] if type(row) is dict else []
         if not values or not all(isinstance(v, str) and v.strip() for v in values):
             raise RecordError(
-                f"{name}, line {number}: expected an object with texts 'premise' and 'hypothesis'"
+                f"{input_name(pairs)}, line {number}: "
+                "expected an object with texts 'premise' and 'hypothesis'"
             )
         rows.append((row.get("id", number), *values))
     return rows

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from factcheck_local.commands.common import json_option, open_store, store_option, write_json
+from factcheck_local.relate.calibrations import read_calibrations
 
 
 @click.command("status")
@@ -16,6 +17,8 @@ from factcheck_local.commands.common import json_option, open_store, store_optio
 def command(store_path: Path | None, as_json: bool) -> None:
     """Show the store's sources with their prior and the rule that gave it.
 
+    A calibration that factcheck calibrate has stored is shown, too.
+
     \b
     Example:
       factcheck status
@@ -23,15 +26,26 @@ def command(store_path: Path | None, as_json: bool) -> None:
     with open_store(store_path) as store:
         sources = store.sources()
         embedder = store.fingerprint.embedder
+        calibrations = read_calibrations(store.path)
         summary = {"store": str(store.path), "passages": store.count(), "digest": store.digest()}
     if as_json:
         write_json(
-            summary | {"embedder": asdict(embedder), "sources": [asdict(s) for s in sources]}
+            summary
+            | {
+                "embedder": asdict(embedder),
+                "calibrations": [asdict(c) for c in calibrations],
+                "sources": [asdict(s) for s in sources],
+            }
         )
         return
     for s in sources:
         state = "" if s.complete else "  (interrupted: index again)"
         click.echo(f"{s.prior:<6g} {s.chunks:>4} passages  {s.source}  [{s.prior_rule}]{state}")
+    for c in calibrations:
+        click.echo(
+            f"calibration of {c.scorer}: {c.n} labels, ECE {c.ece_before:.3f} before, "
+            f"{c.ece_after:.3f} after, {c.date}"
+        )
     click.echo(
         f"{len(sources)} sources, {summary['passages']} passages, embedder {embedder.id}, "
         f"digest {summary['digest'][:16]}"  # type: ignore[index]

@@ -40,6 +40,7 @@ BELOW, UNSCORED = 1, 3
 @click.option("-k", type=click.IntRange(min=1), help="Passages retrieved for a claim; 3.")
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(["auto", "exact", "bp"]), help="Inference; auto.")
+@click.option("--no-cache", is_flag=True, help="Read every pair again; the scores are the same.")
 @format_option
 @output_option
 @click.option(
@@ -56,6 +57,7 @@ def command(
     output: Path | None,
     fail_under: float | None,
     factors: str | None,
+    no_cache: bool,
     **chosen: str | int | None,
 ) -> None:
     """Judge every claim of ANSWER (Markdown, text, or a record; - is stdin).
@@ -81,7 +83,7 @@ def command(
         chosen["embedder"] = store.fingerprint.embedder.id
     try:
         settings = Settings(**settings_values(parameterisation=factors, **chosen))
-        checker = FactChecker(settings, store, progress=stage_progress())
+        checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
         assessment = to_dict(checker.verify(record))
     finally:
         if store is not None:

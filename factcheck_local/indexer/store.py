@@ -6,6 +6,10 @@ A store is a folder::
     sources.sqlite3   its sources, see `manifest`
     chroma/           its passages, see `passages`
     writer.lock       held while a run writes
+    verdicts.sqlite   scores of pairs, see `relate.cache`
+    calibration.json  fitted on the user's own labels, see `relate.calibrations`
+
+The last two do not depend on the passages: they outlive a rebuild.
 """
 
 from __future__ import annotations
@@ -36,6 +40,10 @@ STORE_NAME = ".factcheck"
 
 _META, _SOURCES, _CHROMA, _LOCK = "store.json", "sources.sqlite3", "chroma", "writer.lock"
 _HINT = "factcheck index PATH..."
+
+#: What the relation model keeps in a store's folder.
+VERDICTS, CALIBRATION = "verdicts.sqlite", "calibration.json"
+_KEPT = frozenset({VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION})
 
 
 def find_store(start: Path) -> Path:
@@ -94,7 +102,7 @@ class Store:
         if not (path / _META).exists():
             try:
                 path.mkdir(parents=True, exist_ok=True)
-                if any(path.iterdir()):
+                if any(found.name not in _KEPT for found in path.iterdir()):
                     raise StoreError(f"{path}: is not a store, and not empty")
                 fingerprints.write(path / _META, fingerprint)
             except OSError as error:

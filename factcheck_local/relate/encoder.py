@@ -1,25 +1,31 @@
-"""An NLI encoder as relation model."""
+"""An NLI encoder as pair scorer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from factcheck_local.models.contracts import PairClassifier
-from factcheck_local.relate.contract import Premise
-from factcheck_local.types import Relation
+from factcheck_local.relate.contract import LogProbabilities, Premise
+
+#: A softmax can give 0; its logarithm has to stay finite.
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
-class EncoderRelationModel:
-    """A three-way classifier of pairs; implements ``RelationModel``."""
+class EncoderPairScorer:
+    """A three-way classifier of pairs; implements ``PairScorer``."""
 
     def __init__(self, classifier: PairClassifier) -> None:
         self._classifier = classifier
         self.id = classifier.id
         self.sha256 = classifier.sha256
 
-    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
-        """Classify each hypothesis against the premise; see ``RelationModel``."""
+    def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
+        """Classify each hypothesis against the premise; see ``PairScorer``."""
         text = f"{premise.title}. {premise.text}" if premise.title else premise.text
         rows = self._classifier.classify([(text, h) for h in hypotheses])
-        # Float32 softmax may miss 1 by more than our tolerance.
-        return [Relation(*(float(v) for v in row / row.sum())) for row in rows]
+        # A softmax in float32 may miss 1 by more than our tolerance.
+        rows = np.maximum(rows / rows.sum(axis=1, keepdims=True), _SMALLEST)
+        found: LogProbabilities = np.log(rows)
+        return found

@@ -1,17 +1,115 @@
-"""From the name of a relation model to the model."""
+"""From the name of a relation model to the model: scorer, cache, calibration."""
 
 from __future__ import annotations
 
-from factcheck_local.models.cards import find_card
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.indexer.store import VERDICTS
+from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.contracts import LabelScorer
 from factcheck_local.models.registry import load_model
-from factcheck_local.relate.contract import RelationModel
-from factcheck_local.relate.encoder import EncoderRelationModel
-from factcheck_local.relate.llm import LlmRelationModel
+from factcheck_local.prompts import load_prompt
+from factcheck_local.relate import llm
+from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
+from factcheck_local.relate.calibration import CalibratedRelationModel, Calibration
+from factcheck_local.relate.calibrations import find_calibration
+from factcheck_local.relate.contract import PairScorer, RelationModel
+from factcheck_local.relate.encoder import EncoderPairScorer
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """How a model of one role becomes a scorer.
+
+    Attributes:
+        scorer: makes the scorer of a loaded model.
+        scorer_id: the scorer's id, from that of the model's card.
+        calibration_key: gives the table of the card's ``calibration`` that is for it.
+    """
+
+    scorer: Callable[[Any], PairScorer]
+    scorer_id: Callable[[str], str]
+    calibration_key: Callable[[], str]
+
+
+_ROLES = {
+    "llm": _Role(llm.LlmPairScorer, llm.scorer_id, lambda: load_prompt(llm.PROMPT).id),
+    "encoder": _Role(EncoderPairScorer, lambda model_id: model_id, lambda: "encoder"),
+}
+
+
+def relation_card(name: str, default_llm: str) -> ModelCard:
+    """The card of the model that a relation model's name stands for.
+
+    Args:
+        name: ``llm`` for the run's own LLM, or the card of an LLM or encoder.
+        default_llm: what ``llm`` stands for.
+
+    Raises:
+        ModelError: if there is no such model, or it is an embedder.
+    """
+    card = find_card(default_llm if name == "llm" else name)
+    return card if card.role in _ROLES else find_card(card.id, "encoder")
+
+
+def scorer_key(card: ModelCard) -> tuple[str, str]:
+    """Id and sha256 of the scorer of a model with files, without loading it."""
+    return _ROLES[card.role].scorer_id(card.id), card.sha256
+
+
+def card_calibration(card: ModelCard) -> Calibration:
+    """The calibration that a model comes with.
+
+    Raises:
+        ModelError: if it is malformed.
+    """
+    return Calibration.from_card(card.calibration, _ROLES[card.role].calibration_key())
+
+
+def load_pair_scorer(
+    card: ModelCard, *, loaded: LabelScorer | None = None, cache_dir: Path | None = None
+) -> PairScorer:
+    """The uncalibrated scorer of a model.
+
+    Args:
+        card: of an LLM or an encoder.
+        loaded: an LLM that is in memory already, used if it is the one meant.
+        cache_dir: the folder of the store that keeps scores. The model is then loaded
+            at the first pair that is not kept there; None loads it now, and keeps none.
+
+    Raises:
+        ModelError: if the model is not here or cannot be loaded.
+        StoreError: if the store's cache is damaged.
+    """
+    role = _ROLES[card.role]
+
+    def load() -> PairScorer:
+        use = loaded is not None and loaded.id == card.id
+        return role.scorer(loaded if use else load_model(card.id))
+
+    if cache_dir is None:
+        return load()
+    cache = VerdictCache(cache_dir / VERDICTS)
+    if not card.files:
+        # A server says what it is when it is asked.
+        scorer = load()
+        return CachedPairScorer(lambda: scorer, scorer.id, scorer.sha256, cache)
+    if not card.is_installed():
+        # Says now what is missing, not when the first pair is to be read.
+        card.check()
+    return CachedPairScorer(load, *scorer_key(card), cache)
 
 
 def load_relation_model(
-    name: str, *, default_llm: str, loaded: LabelScorer | None = None
+    name: str,
+    *,
+    default_llm: str,
+    loaded: LabelScorer | None = None,
+    store_dir: Path | None = None,
+    cache: bool = True,
 ) -> RelationModel:
     """Load the relation model called ``name``.
 
@@ -19,12 +117,15 @@ def load_relation_model(
         name: ``llm`` for the run's own LLM, or the card of an LLM or encoder.
         default_llm: what ``llm`` stands for.
         loaded: an LLM that is in memory already, used if it is the one meant.
+        store_dir: the folder of a store, whose calibration wins over the card's and
+            whose cache is used; None for neither.
+        cache: whether that cache is used. It changes no score.
 
     Raises:
         ModelError: if there is no such model, or it is an embedder.
+        StoreError: if the store's calibration or cache is damaged.
     """
-    card = find_card(default_llm if name == "llm" else name)
-    if card.role == "llm":
-        scorer = loaded if loaded is not None and loaded.id == card.id else load_model(card.id)
-        return LlmRelationModel(scorer, card.calibration)
-    return EncoderRelationModel(load_model(card.id, "encoder"))
+    card = relation_card(name, default_llm)
+    scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
+    own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
+    return CalibratedRelationModel(scorer, own.calibration if own else card_calibration(card))

@@ -12,7 +12,8 @@ from factcheck_local.commands import verify as verify_module
 from factcheck_local.errors import ScoringError
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.pipeline import FactChecker
-from factcheck_local.relate.encoder import EncoderRelationModel
+from factcheck_local.relate import CalibratedRelationModel
+from factcheck_local.relate.encoder import EncoderPairScorer
 
 from .helpers import SMALL, Done, Scores, factcheck, refused, scan
 
@@ -224,7 +225,9 @@ def faked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Scores]:
                 *arguments,
                 llm=FakeChatModel(lambda _messages: ""),
                 embedder=FakeEmbedder(),
-                relation_model=EncoderRelationModel(FakePairClassifier(chosen["scores"])),
+                relation_model=CalibratedRelationModel(
+                    EncoderPairScorer(FakePairClassifier(chosen["scores"]))
+                ),
                 **options,
             )
 
