@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,16 +11,10 @@ import numpy.typing as npt
 
 from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.labels import label_columns
 from factcheck_local.models.offline import quiet_transformers
 
 BATCH_PAIRS = 16
-
-#: How checkpoints call the three labels, lower case, in the order we return.
-LABEL_NAMES = (
-    ("entailment", "entail", "entails", "supported", "supports"),
-    ("contradiction", "contradict", "contradicts", "refuted", "refutes"),
-    ("neutral", "none", "not enough info", "nei"),
-)
 
 
 class NliEncoder:
@@ -110,27 +104,3 @@ class NliEncoder:
         # One token of the premise has to be left.
         if max(lengths) >= room:
             raise ScoringError(f"{self.id}: a claim does not fit in {self._max_tokens} tokens")
-
-
-def label_columns(id2label: Mapping[int, str], *, where: str) -> list[int]:
-    """Columns of entailment, contradiction and neutral in a checkpoint's output.
-
-    Args:
-        id2label: the config's own table, column to name.
-        where: what to call the model in an error.
-
-    Raises:
-        ModelError: if the names are not those of a three-way NLI model. The
-            order differs between checkpoints, so it is never guessed.
-    """
-    by_name = {name.lower().replace("_", " "): int(column) for column, name in id2label.items()}
-    columns = [
-        next((by_name[name] for name in names if name in by_name), None) for names in LABEL_NAMES
-    ]
-    known = [c for c in columns if c is not None]
-    if len(by_name) != 3 or len(known) != 3:
-        raise ModelError(
-            f"{where}: expected the labels entailment, contradiction and neutral in its config, "
-            f"got {', '.join(id2label.values())}"
-        )
-    return known

@@ -22,14 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.models.cores import available_cores
 
 #: Tokens that one call of llama_decode may carry; also its micro-batch.
 BATCH_TOKENS = 512
-
-
-def available_cores() -> int:
-    """Cores that this process may run on; more threads than that only spin."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)  # type: ignore[untyped-decorator]

@@ -12,7 +12,8 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 
 from factcheck_local.errors import ChecksumError, ModelError, ScoringError
 from factcheck_local.models.add import add_model
-from factcheck_local.models.encoder import BATCH_PAIRS, NliEncoder, label_columns
+from factcheck_local.models.encoder import BATCH_PAIRS, NliEncoder
+from factcheck_local.models.labels import label_columns
 from factcheck_local.models.registry import load_model
 
 LABELS = ("entailment", "contradiction", "neutral")

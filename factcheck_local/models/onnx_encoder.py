@@ -1,0 +1,117 @@
+"""An NLI encoder as one ONNX file, run by onnxruntime on the CPU.
+
+Each pair is a run of its own, on one thread, and as many run at once as there
+are cores. The quantised kernels scale activations by the whole input, so in a
+batch a pair's probabilities would depend on its neighbours; alone they do not,
+and no time goes into padding.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.cores import available_cores
+from factcheck_local.models.labels import label_columns
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+#: Key of the model's metadata: the labels in the order of the outputs, as JSON.
+LABELS_KEY = "labels"
+
+
+class OnnxNliEncoder:
+    """A three-way NLI classifier; implements ``PairClassifier``.
+
+    Args:
+        model_id: name of the model's card.
+        sha256: hash of its files, as checked by the caller.
+        folder: folder with ``model.onnx`` and ``tokenizer.json``.
+        max_tokens: tokens of a pair that are read; a longer premise is cut.
+        n_threads: pairs classified at once; None takes the cores this process may use.
+
+    Raises:
+        ModelError: if the folder holds no such model, or it does not name the
+            three labels.
+    """
+
+    def __init__(
+        self,
+        model_id: str,
+        sha256: str,
+        folder: Path,
+        *,
+        max_tokens: int = 256,
+        n_threads: int | None = None,
+    ) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self.id = model_id
+        self.sha256 = sha256
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # Otherwise a message on standard error for every unusual graph.
+        options.log_severity_level = 4
+        try:
+            self._session: Any = onnxruntime.InferenceSession(
+                str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]
+            )
+            self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+            named = self._session.get_modelmeta().custom_metadata_map[LABELS_KEY]
+            labels = dict(enumerate(json.loads(named)))
+        # onnxruntime's and tokenizers' errors derive from Exception alone.
+        except Exception as error:
+            raise ModelError(f"{folder}: not an ONNX encoder: {error}") from error
+        self._columns = label_columns(labels, where=str(folder))
+        self._inputs = {i.name for i in self._session.get_inputs()}
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._room = max_tokens - self._tokenizer.num_special_tokens_to_add(is_pair=True)
+        self._tokenizer.enable_truncation(max_tokens, strategy="only_first")
+        self._workers = ThreadPoolExecutor(n_threads or available_cores())
+
+    @classmethod
+    def from_card(cls, card: ModelCard) -> Self:
+        """Build from a card whose files were checked."""
+        return cls(
+            card.id, card.sha256, card.folder, max_tokens=int(card.options.get("max_tokens", 256))
+        )
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        """p(entailment), p(contradiction), p(neutral) of each pair; see ``PairClassifier``.
+
+        Raises:
+            ScoringError: if a hypothesis is longer than the model reads.
+        """
+        self._refuse_long(list(dict.fromkeys(h for _, h in pairs)))
+        rows = list(self._workers.map(self._one, pairs))
+        return np.array(rows).reshape(len(pairs), 3)
+
+    def _one(self, pair: tuple[str, str]) -> npt.NDArray[np.float64]:
+        encoded = self._tokenizer.encode(*pair)
+        given = {
+            "input_ids": encoded.ids,
+            "attention_mask": encoded.attention_mask,
+            "token_type_ids": encoded.type_ids,
+        }
+        inputs = {name: np.array([given[name]], dtype=np.int64) for name in self._inputs}
+        logits = self._session.run(None, inputs)[0][0].astype(np.float64)
+        odds = np.exp(logits - logits.max())
+        found: npt.NDArray[np.float64] = (odds / odds.sum())[self._columns]
+        return found
+
+    def _refuse_long(self, hypotheses: Sequence[str]) -> None:
+        """Only premises are cut: half a claim is another claim."""
+        for hypothesis in hypotheses:
+            # One token of the premise has to be left.
+            if len(self._tokenizer.encode(hypothesis, add_special_tokens=False).ids) >= self._room:
+                raise ScoringError(f"{self.id}: a claim does not fit in {self._room} tokens")
