@@ -1,0 +1,1 @@
+"""What the benchmarks of relation models share: pairs, scores kept, measures, reports."""

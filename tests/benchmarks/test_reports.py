@@ -1,0 +1,91 @@
+"""The reports on the relevance filter and the quotes, and the accuracy against a peer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.nli.gate import gate_report
+from benchmarks.nli.pairs import DevSet, Pair
+from benchmarks.nli.quotes import quote_report, quoted_sentences
+from benchmarks.nli.wice import WiceClaim
+from benchmarks.peer_factreasoner import GoldPair, gold_accuracy
+from factcheck_local.models.contracts import FloatArray
+from factcheck_local.types import Span
+
+
+class LetterEmbedder:
+    """Vectors of the counts of a, b and c."""
+
+    id = "letters"
+    sha256 = "0" * 64
+    dimension = 3
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        counts = np.array([[t.count(x) for x in "abc"] for t in texts], dtype=np.float32)
+        vectors: FloatArray = counts / np.linalg.norm(counts, axis=1, keepdims=True)
+        return vectors
+
+
+def test_the_filter_is_judged_by_what_it_keeps_and_drops() -> None:
+    rows = (
+        Pair("a", "a", "entailment"),
+        Pair("aaab", "b", "contradiction"),  # cosine 1/√10 = 0.32
+        Pair("a", "b", "neutral"),
+        Pair("ab", "a", "neutral"),
+    )
+    dev = DevSet("x", "", ("entailment", "contradiction", "neutral"), rows)
+    low, high = gate_report(dev, LetterEmbedder(), [0.3, 0.35])["thresholds"]
+    assert (low["related_kept"], low["neutral_dropped"]) == (1.0, 0.5)
+    assert (high["related_kept"], high["neutral_dropped"]) == (0.5, 0.5)
+
+
+def claim(text: str, window: tuple[int, ...], *supporting: set[int]) -> WiceClaim:
+    evidence = ("Aa aa.", "Bb bb.", "Cc cc.", "Ab ab.")
+    return WiceClaim(text, "supported", evidence, window, tuple(map(frozenset, supporting)))
+
+
+def test_quoted_sentences_are_those_that_a_span_touches() -> None:
+    asked = claim("a", (1, 3), {1})
+    assert asked.passage("\n") == "Bb bb.\nAb ab."
+    assert quoted_sentences(asked, [Span(0, 6)]) == {1}
+    assert quoted_sentences(asked, [Span(7, 13)]) == {3}
+    assert quoted_sentences(asked, [Span(3, 9)]) == {1, 3}
+
+
+def test_quotes_are_judged_by_the_set_that_they_cover_best() -> None:
+    claims = [
+        claim("a", (0, 1, 2), {0, 1}, {3}),  # quotes sentence 0: right, half of {0, 1}
+        claim("b", (0, 1, 2), {2}),  # quotes sentence 1: wrong
+        claim("c", (2,), {2}),  # nothing else to quote: left out
+        replace(claim("c", (0, 1), {1}), label="not_supported"),  # not asked for
+    ]
+    found = quote_report(claims, LetterEmbedder(), seed=0)
+    assert found["left_out"] == 1
+    summary = found["by_label"]["supported"]
+    assert (summary["claims"], summary["quoted_sentences"]) == (2, 2)
+    assert summary["precision"] == pytest.approx(1 / 2)
+    assert summary["recall"] == pytest.approx((1 / 2 + 0) / 2)
+    # Two of the three sentences of the first window, one of the second.
+    assert summary["random_precision"] == pytest.approx((2 / 3 + 1 / 3) / 2)
+
+
+def test_an_atom_is_supported_by_the_majority_of_its_pairs() -> None:
+    pairs = [
+        GoldPair("a0", "c0", "p", "h", True),
+        GoldPair("a0", "c1", "p", "h", True),
+        GoldPair("a1", "c2", "p", "h", False),
+        GoldPair("a2", "c3", "p", "h", False),
+        GoldPair("a2", "c4", "p", "h", False),
+    ]
+    labels = ["entailment", "neutral", "entailment", "entailment", "contradiction"]
+    found = gold_accuracy(pairs, labels)
+    # a0 has a vote for it, a1 too, a2 one for and one against.
+    assert found["atom_accuracy"] == pytest.approx(2 / 3)
+    assert found["atom_balanced_accuracy"] == pytest.approx((1 + 1 / 2) / 2)
+    # Right: the first pair and the last.
+    assert found["pair_accuracy"] == pytest.approx(2 / 5)
+    assert found["pair_balanced_accuracy"] == pytest.approx((1 / 2 + 1 / 3) / 2)
