@@ -1,0 +1,65 @@
+"""Turn a trained checkpoint into the encoder that ships: int8 ONNX and its tokenizer.
+
+    python training/export.py RUN/model --out factcheck_local/models/weights/NAME
+
+Weights become int8, one scale per output channel; activations are scaled as
+they come (dynamic quantisation). The word embeddings, a table that is looked
+up and not multiplied, become int8 too.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+import onnx
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnxruntime.quantization.preprocess import quant_pre_process
+from transformers import AutoConfig, AutoModelForSequenceClassification
+
+from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, TOKENIZER_FILE
+
+
+@click.command()
+@click.argument("checkpoint", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--full", is_flag=True, help="Keep 32-bit weights, to measure what int8 costs.")
+def main(checkpoint: Path, out: Path, full: bool) -> None:
+    """Export CHECKPOINT, a folder written by train.py."""
+    config = AutoConfig.from_pretrained(checkpoint, attn_implementation="eager")
+    model = AutoModelForSequenceClassification.from_pretrained(checkpoint, config=config).eval()
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / MODEL_FILE
+    ids = torch.randint(1000, 20000, (2, 40))
+    axes = {0: "pairs", 1: "tokens"}
+    with tempfile.TemporaryDirectory() as folder:
+        exported, prepared = Path(folder) / "model.onnx", Path(folder) / "prepared.onnx"
+        torch.onnx.export(
+            model,
+            (ids, torch.ones_like(ids)),
+            str(exported),
+            input_names=["input_ids", "attention_mask"],
+            output_names=["logits"],
+            dynamic_axes={"input_ids": axes, "attention_mask": axes, "logits": {0: "pairs"}},
+            opset_version=17,
+            dynamo=False,
+        )
+        quant_pre_process(str(exported), str(prepared), skip_symbolic_shape=True)
+        if full:
+            shutil.copy(prepared, target)
+        else:
+            quantize_dynamic(prepared, target, weight_type=QuantType.QInt8, per_channel=True)
+    found = onnx.load(target)
+    labels = [config.id2label[i] for i in range(config.num_labels)]
+    onnx.helper.set_model_props(found, {LABELS_KEY: json.dumps(labels)})
+    onnx.save(found, target)
+    shutil.copy(checkpoint / "tokenizer.json", out / TOKENIZER_FILE)
+    click.echo(f"{target}: {target.stat().st_size / 1e6:.0f} MB", err=True)
+
+
+if __name__ == "__main__":
+    main()
