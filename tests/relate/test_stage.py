@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
-from factcheck_local.errors import ScoringError
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.relate import CalibratedRelationModel, Premise, Related, relate
 from factcheck_local.relate.encoder import EncoderPairScorer
 from factcheck_local.types import Relation
 
+from .helpers import Scripted
+
 E, C, N = Relation(0.95, 0.03, 0.02), Relation(0.02, 0.95, 0.03), Relation(0.02, 0.03, 0.95)
 UNSURE_C, UNSURE_N = Relation(0.1, 0.6, 0.3), Relation(0.2, 0.1, 0.7)
-
-
-class Scripted:
-    """A relation model by table of texts; what is not in it is neutral, "long" does not fit."""
-
-    id, sha256 = "scripted", "0" * 64
-
-    def __init__(self, table: dict[tuple[str, str], Relation] | None = None) -> None:
-        self.table = table or {}
-        self.read: list[tuple[str, str]] = []
-
-    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
-        self.read += [(premise.text, h) for h in hypotheses]
-        if premise.text == "long":
-            raise ScoringError("too long")
-        return [self.table.get((premise.text, h), N) for h in hypotheses]
 
 
 def run(
