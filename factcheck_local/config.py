@@ -22,7 +22,10 @@ class Settings:
             with every context; ``fr3``: contexts with each other too.
         k: contexts retrieved for an atom, at least 1.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
-        relation: ``llm``, or the name of an LLM or NLI encoder.
+        relation: ``llm``, the name of an LLM or NLI encoder, or two joined by ``+``:
+            a cascade, the fast one first.
+        quantities: whether quantities of claim and passage that exclude each other
+            weigh against entailment, see ``relate.guard``.
         embedder: model of the store; also picks quotes and related pairs.
         parameterisation: of the relation factors, see ``markov.relation_factor``.
         method: of inference, see ``markov.infer``.
@@ -41,6 +44,7 @@ class Settings:
     k: int = 3
     llm: str = DEFAULT_LLM
     relation: str = "llm"
+    quantities: bool = True
     embedder: str = DEFAULT_EMBEDDER
     parameterisation: Parameterisation = "conditional"
     method: Method = "auto"

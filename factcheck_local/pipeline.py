@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -29,8 +29,14 @@ from factcheck_local.models.contracts import ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
 from factcheck_local.quote import pick_quotes
 from factcheck_local.records import Record
-from factcheck_local.relate import CalibratedRelationModel as Calibrated
-from factcheck_local.relate import Premise, Related, RelationModel, load_relation_model, relate
+from factcheck_local.relate import (
+    Premise,
+    Related,
+    RelationModel,
+    describe,
+    load_relation_model,
+    relate,
+)
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import revise
 from factcheck_local.segment import segment
@@ -135,6 +141,7 @@ class FactChecker:
             loaded=self.__dict__.get("llm"),
             store_dir=self.store.path if self.store else None,
             cache=self._cache,
+            quantities=self.settings.quantities,
         )
 
     # ---------------------------------------------------------------- stages
@@ -276,10 +283,9 @@ class FactChecker:
         used = [("relation", self.relation_model), ("embedder", self.embedder)]
         if "llm" in self.__dict__:
             used.insert(0, ("llm", self.llm))
-        # A store may have its own calibration: the model's name does not tell.
         return tuple(
             {"role": role, "id": m.id, "sha256": m.sha256}
-            | ({"calibration": asdict(m.calibration)} if isinstance(m, Calibrated) else {})
+            | (describe(m) if m is self.relation_model else {})
             for role, m in used
         )
 

@@ -2,7 +2,7 @@
 
 from factcheck_local.relate.calibration import CalibratedRelationModel, Calibration
 from factcheck_local.relate.contract import PairScorer, Premise, RelationModel
-from factcheck_local.relate.load import load_relation_model
+from factcheck_local.relate.load import describe, load_relation_model
 from factcheck_local.relate.stage import Related, relate
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Premise",
     "Related",
     "RelationModel",
+    "describe",
     "load_relation_model",
     "relate",
 ]

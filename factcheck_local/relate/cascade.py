@@ -6,7 +6,9 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
+from factcheck_local.errors import ModelError
 from factcheck_local.relate.contract import Premise, RelationModel
 from factcheck_local.types import Relation, RelationLabel
 
@@ -15,12 +17,24 @@ from factcheck_local.types import Relation, RelationLabel
 class Sure:
     """From which probability on the fast model's word stands, by its label.
 
-    Above 1: never. Fitted on dev pairs, see ``benchmarks/relation.py --cascade``.
+    Above 1: never.
     """
 
-    entailment: float
-    contradiction: float
-    neutral: float
+    entailment: float = 0.95
+    contradiction: float = 0.95
+    neutral: float = 0.95
+
+    @classmethod
+    def from_card(cls, options: Mapping[str, Any]) -> Self:
+        """The bounds that a fast model's card names as its option ``sure``, or the default.
+
+        Raises:
+            ModelError: if they are malformed.
+        """
+        try:
+            return cls(**{name: float(p) for name, p in options.get("sure", {}).items()})
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ModelError(f"option sure of an encoder's card: {error}") from error
 
     def settles(self, relation: Relation) -> bool:
         """Whether a relation of the fast model needs no second opinion."""

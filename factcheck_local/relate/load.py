@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from factcheck_local.relate import llm
 from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
 from factcheck_local.relate.calibration import CalibratedRelationModel, Calibration
 from factcheck_local.relate.calibrations import find_calibration
+from factcheck_local.relate.cascade import CascadeRelationModel, Sure
 from factcheck_local.relate.contract import PairScorer, RelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.relate.guard import GuardedRelationModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +112,48 @@ def load_relation_model(
     loaded: LabelScorer | None = None,
     store_dir: Path | None = None,
     cache: bool = True,
+    quantities: bool = True,
 ) -> RelationModel:
     """Load the relation model called ``name``.
 
     Args:
-        name: ``llm`` for the run's own LLM, or the card of an LLM or encoder.
+        name: ``llm`` for the run's own LLM, the card of an LLM or encoder, or two of
+            these joined by ``+`` for a cascade, the fast one first.
         default_llm: what ``llm`` stands for.
         loaded: an LLM that is in memory already, used if it is the one meant.
         store_dir: the folder of a store, whose calibration wins over the card's and
             whose cache is used; None for neither.
         cache: whether that cache is used. It changes no score.
+        quantities: whether quantities that exclude each other weigh in.
 
     Raises:
         ModelError: if there is no such model, or it is an embedder.
         StoreError: if the store's calibration or cache is damaged.
     """
-    card = relation_card(name, default_llm)
-    scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
-    own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
-    return CalibratedRelationModel(scorer, own.calibration if own else card_calibration(card))
+
+    def single(one: str) -> tuple[ModelCard, RelationModel]:
+        card = relation_card(one, default_llm)
+        scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
+        own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
+        calibration = own.calibration if own else card_calibration(card)
+        return card, CalibratedRelationModel(scorer, calibration)
+
+    fast, joined, slow = name.partition("+")
+    card, model = single(fast)
+    if joined:
+        model = CascadeRelationModel(model, single(slow)[1], Sure.from_card(card.options))
+    return GuardedRelationModel(model) if quantities else model
+
+
+def describe(model: RelationModel) -> dict[str, Any]:
+    """What a run's record says of a relation model beside its name and hash.
+
+    A store may have its own calibration, which the model's name does not tell.
+    """
+    if isinstance(model, GuardedRelationModel):
+        return describe(model.model)
+    if isinstance(model, CascadeRelationModel):
+        return {"fast": describe(model.fast), "slow": describe(model.slow)}
+    if isinstance(model, CalibratedRelationModel):
+        return {"calibration": asdict(model.calibration)}
+    return {}
