@@ -1,6 +1,6 @@
 """Passages of permissively licensed documentation, as raw material for synthetic pairs.
 
-    python training/corpus.py --out passages.jsonl
+    python -m training.corpus --out passages.jsonl
 
 Downloads the packages of ``PACKAGES`` with ``apt-get download``, unpacks them
 without installing anything, and writes one line per section of a page:
@@ -52,7 +52,10 @@ def sections(page: bytes) -> Iterator[tuple[str, list[str]]]:
         root = html.document_fromstring(page)
     except (ValueError, etree.ParserError):
         return
-    title, found = "", []
+    title = ""
+    found: list[str] = []
+    if not (root.get("lang") or "en").startswith("en"):
+        return
     for element in root.iter():
         tag = element.tag
         if not isinstance(tag, str):

@@ -1,6 +1,6 @@
 """Turn a trained checkpoint into the encoder that ships: int8 ONNX and its tokenizer.
 
-    python training/export.py RUN/model --out factcheck_local/models/weights/NAME
+    python -m training.export RUN/model --out factcheck_local/models/weights/NAME
 
 Weights become int8, one scale per output channel; activations are scaled as
 they come (dynamic quantisation). The word embeddings, a table that is looked

@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-import lexicon
+from training import lexicon
 
 Rewrite = Callable[[str, random.Random], str | None]
 

@@ -1,6 +1,6 @@
 """Synthetic training pairs, from passages, invented facts and human-labelled pairs.
 
-    python training/synthesize.py --passages passages.jsonl --nli DATA/nli --out pairs/
+    python -m training.synthesize --passages passages.jsonl --nli DATA/nli --out pairs/
 
 Writes ``docs.jsonl``, ``facts.jsonl``, ``wiki.jsonl`` and ``human.jsonl``, rows
 ``{"premise", "hypothesis", "label", "source"}``. Every kind makes the three
@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import facts
-import rewrite
-from overlap import Held
+
+from training import facts, rewrite
+from training.overlap import Held
 
 Row = dict[str, str]
 TITLED = 0.6

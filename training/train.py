@@ -1,6 +1,6 @@
 """Fine-tune a sentence-embedding base as a three-way NLI encoder, on a CPU.
 
-    python training/train.py --base DIR --layers 8 --out RUN --hours 1.5 a.jsonl b.jsonl:2
+    python -m training.train --base DIR --layers 8 --out RUN --hours 1.5 a.jsonl b.jsonl:2
 
 Rows are ``{"premise", "hypothesis", "label"}``. A file's number is how often an
 epoch draws each of its pairs. The run stops after ``--hours`` of training, the
@@ -162,7 +162,7 @@ def main(
         with torch.autocast("cpu", dtype=torch.bfloat16):
             logits = model(**inputs).logits
         loss = torch.nn.functional.cross_entropy(logits.float(), labels, label_smoothing=0.05)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         optimizer.zero_grad()

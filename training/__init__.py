@@ -1,0 +1,1 @@
+"""How the shipped encoder is made, from raw data to its file."""
