@@ -82,6 +82,8 @@ class ModelCard:
             shipped with the package (``shipped = true``); None keeps them in the
             data directory.
         calibration: how label logits become honest probabilities, by prompt.
+        readouts: file and sha256 of what reads an LLM's hidden state, by prompt;
+            see ``relate.readout``.
     """
 
     id: str
@@ -95,6 +97,7 @@ class ModelCard:
     location: Path | None = None
     note: str = ""
     calibration: Mapping[str, Any] = field(default_factory=dict)
+    readouts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -221,6 +224,7 @@ def read_card(path: Path) -> ModelCard:
             location=_location(data),
             note=data.get("note", ""),
             calibration=data.get("calibration", {}),
+            readouts=data.get("readouts", {}),
         )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: not a model card: {error}") from error

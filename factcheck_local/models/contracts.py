@@ -86,6 +86,27 @@ class LabelScorer(Identified, Protocol):
         """
 
 
+class StateScorer(LabelScorer, Protocol):
+    """A ``LabelScorer`` that also shows its hidden state."""
+
+    def score_labels_and_states(
+        self,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+    ) -> tuple[npt.NDArray[np.float64], FloatArray]:
+        """Score labels as ``score_labels`` does.
+
+        Returns:
+            Shape (n, L): natural-log probabilities, normalised over the labels.
+            Shape (n, d): the last layer's output, after its norm, where the labels
+            were scored.
+
+        Raises:
+            ScoringError: if a prompt does not fit the model's context.
+        """
+
+
 class ChatModel(TextGenerator, LabelScorer, Protocol):
     """An instructed LLM, as the card role ``llm`` promises it."""
 

@@ -79,6 +79,7 @@ class LlamaContext:
         self._memory = llama_cpp.llama_get_memory(self._ctx)
         self._batch = llama_cpp.llama_batch_init(BATCH_TOKENS, 0, 1)
         self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
+        self.n_embd: int = llama_cpp.llama_model_n_embd(self._model)
         self.n_ctx = n_ctx
 
     def tokenize(self, text: str, *, markup: bool) -> list[int]:
@@ -136,6 +137,8 @@ class LlamaContext:
             batch.n_seq_id[i] = 1
             batch.seq_id[i][0] = 0
             batch.logits[i] = wants_logits and i == len(tokens) - 1
+        # With states on, llama.cpp keeps the last layer's output beside the logits.
+        self._lib.llama_set_embeddings(self._ctx, wants_logits)
         code = self._lib.llama_decode(self._ctx, batch)
         if code != 0:
             raise ScoringError(f"llama.cpp could not decode {len(tokens)} tokens (code {code})")
@@ -143,6 +146,15 @@ class LlamaContext:
             return np.empty(0, dtype=np.float32)
         pointer = self._lib.llama_get_logits_ith(self._ctx, -1)
         return np.ctypeslib.as_array(pointer, shape=(self.n_vocab,)).astype(np.float32)
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """The last layer's output, after its norm, at the token whose logits were wanted last.
+
+        Returns:
+            Shape (n_embd,), a copy.
+        """
+        pointer = self._lib.llama_get_embeddings_ith(self._ctx, -1)
+        return np.ctypeslib.as_array(pointer, shape=(self.n_embd,)).astype(np.float32)
 
     def cut(self, keep: int) -> None:
         """Forget the tokens from position ``keep`` on."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.chat_format import chat_format
-from factcheck_local.models.contracts import Message
+from factcheck_local.models.contracts import FloatArray, Message
 from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
 
 
@@ -125,10 +125,17 @@ class LlamaCppModel:
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         """Score labels after endings of one shared prompt; see ``LabelScorer``."""
+        return self.score_labels_and_states(messages, endings, labels)[0]
+
+    def score_labels_and_states(
+        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+    ) -> tuple[npt.NDArray[np.float64], FloatArray]:
+        """Score labels and show the states behind them; see ``StateScorer``."""
         label_tokens = self._first_tokens(labels)
         scores = np.empty((len(endings), len(labels)))
+        states = np.empty((len(endings), self._llama.n_embd), dtype=np.float32)
         if not endings:
-            return scores
+            return scores, states
         closing = self._markup(self._format.closing) + self._assistant_opening()
         tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
         prefix = self._tokens(messages, unfinished=True)
@@ -137,7 +144,8 @@ class LlamaCppModel:
             logits = self._read(prefix + tail, room=0, wants_logits=True)
             chosen = logits[label_tokens].astype(np.float64)
             scores[i] = chosen - np.logaddexp.reduce(chosen)
-        return scores
+            states[i] = self._llama.state()
+        return scores, states
 
     def _first_tokens(self, labels: Sequence[str]) -> list[int]:
         if not all(labels):

@@ -11,7 +11,6 @@ from factcheck_local.indexer.store import VERDICTS
 from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.contracts import LabelScorer
 from factcheck_local.models.registry import load_model
-from factcheck_local.prompts import load_prompt
 from factcheck_local.relate import llm
 from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
 from factcheck_local.relate.calibration import CalibratedRelationModel, Calibration
@@ -27,19 +26,23 @@ class _Role:
     """How a model of one role becomes a scorer.
 
     Attributes:
-        scorer: makes the scorer of a loaded model.
-        scorer_id: the scorer's id, from that of the model's card.
+        scorer: makes the scorer of a card's loaded model.
+        scorer_id: the scorer's id.
         calibration_key: gives the table of the card's ``calibration`` that is for it.
     """
 
-    scorer: Callable[[Any], PairScorer]
-    scorer_id: Callable[[str], str]
-    calibration_key: Callable[[], str]
+    scorer: Callable[[ModelCard, Any], PairScorer]
+    scorer_id: Callable[[ModelCard], str]
+    calibration_key: Callable[[ModelCard], str]
 
 
 _ROLES = {
-    "llm": _Role(llm.LlmPairScorer, llm.scorer_id, lambda: load_prompt(llm.PROMPT).id),
-    "encoder": _Role(EncoderPairScorer, lambda model_id: model_id, lambda: "encoder"),
+    "llm": _Role(
+        llm.LlmPairScorer.of_card, lambda card: f"{card.id}/{llm.card_key(card)}", llm.card_key
+    ),
+    "encoder": _Role(
+        lambda _card, model: EncoderPairScorer(model), lambda card: card.id, lambda _card: "encoder"
+    ),
 }
 
 
@@ -59,7 +62,7 @@ def relation_card(name: str, default_llm: str) -> ModelCard:
 
 def scorer_key(card: ModelCard) -> tuple[str, str]:
     """Id and sha256 of the scorer of a model with files, without loading it."""
-    return _ROLES[card.role].scorer_id(card.id), card.sha256
+    return _ROLES[card.role].scorer_id(card), card.sha256
 
 
 def card_calibration(card: ModelCard) -> Calibration:
@@ -68,7 +71,7 @@ def card_calibration(card: ModelCard) -> Calibration:
     Raises:
         ModelError: if it is malformed.
     """
-    return Calibration.from_card(card.calibration, _ROLES[card.role].calibration_key())
+    return Calibration.from_card(card.calibration, _ROLES[card.role].calibration_key(card))
 
 
 def load_pair_scorer(
@@ -90,7 +93,7 @@ def load_pair_scorer(
 
     def load() -> PairScorer:
         use = loaded is not None and loaded.id == card.id
-        return role.scorer(loaded if use else load_model(card.id))
+        return role.scorer(card, loaded if use else load_model(card.id))
 
     if cache_dir is None:
         return load()
