@@ -12,14 +12,24 @@ from factcheck_local.types import Context, Quote, Span
 
 
 def sentences_of(text: str) -> list[Span]:
-    """What can be quoted of a passage: its sentences, list items and table rows."""
+    """What can be quoted of a passage: its sentences, list items and table rows.
+
+    A table's head row says what its cells are about and decides nothing.
+    """
     spans = []
     start = 0
-    for line in text.splitlines(keepends=True):
-        spans += sentence_spans(text, start, start + len(line))
+    lines = text.splitlines(keepends=True)
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if not _is_table_rule(below):
+            spans += sentence_spans(text, start, start + len(line))
         start += len(line)
     # Rules of a table and lone bullets hold no words.
     return [s for s in spans if any(c.isalnum() for c in s.of(text))]
+
+
+def _is_table_rule(line: str) -> bool:
+    """Whether a line is the rule under a Markdown table's head, as ``|---|:--|``."""
+    return "|" in line and "-" in line and not set(line) - set("|-: \t\r\n")
 
 
 def pick_quotes(

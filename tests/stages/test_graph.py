@@ -155,6 +155,12 @@ def test_the_quote_is_the_deciding_sentence_and_verbatim(
         assert quote.span.of(source) == quote.text
 
 
-def test_rules_of_a_table_are_no_sentences() -> None:
-    text = "| a | b |\n|---|---|\n| 1 | 2 |"
-    assert [s.of(text) for s in sentences_of(text)] == ["| a | b |", "| 1 | 2 |"]
+@pytest.mark.parametrize("rule", ["|---|---|", "| :-- | --: |", "---|---"])
+def test_head_and_rule_of_a_table_are_no_sentences(rule: str) -> None:
+    text = f"Below.\n\n| a | b |\n{rule}\n| 1 | 2 |"
+    assert [s.of(text) for s in sentences_of(text)] == ["Below.", "| 1 | 2 |"]
+
+
+def test_a_line_above_a_horizontal_rule_is_a_sentence() -> None:
+    text = "Above.\n---\nBelow."
+    assert [s.of(text) for s in sentences_of(text)] == ["Above.", "Below."]
