@@ -1,51 +1,59 @@
-"""Fit an LLM's calibration as relation model, and say how well it separates.
+"""Fit the calibration that a relation model's card holds, and say what it does.
 
-    python benchmarks/calibrate.py --data DIR [--model qwen2.5-coder-1.5b] [--per-label 60]
+    python -m benchmarks.calibrate --relation llm --limit 60
 
-DIR holds NLI pairs, JSON lines of {"premise", "hypothesis", "label"}. A seeded
-sample with equally many pairs of each label is scored; slope and biases (vector
-scaling) minimise the log loss with every label and every set weighing the same. A
-set without neutral pairs is fitted on its two labels, renormalised. Prints the
-table for the model's card.
+A seeded sample with equally many pairs of each label of every dev set is scored, or
+taken from what ``benchmarks.relation`` has kept; slope and biases (vector scaling)
+minimise the log loss with every label and every set weighing the same. A set that
+lacks a label is fitted on those it has, renormalised. Prints the table for the
+model's card.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import random
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import platformdirs
 from scipy.optimize import minimize
 
+from benchmarks.nli.pairs import FILES, LABELS, load_set
+from benchmarks.nli.worker import score_set
 from factcheck_local import __version__
 from factcheck_local.metrics import auroc, balanced_accuracy
-from factcheck_local.models.registry import DEFAULT_LLM, load_model
-from factcheck_local.relate import Calibration, PairScorer, Premise
-from factcheck_local.relate.llm import LlmPairScorer
+from factcheck_local.models.offline import go_offline
+from factcheck_local.models.registry import DEFAULT_LLM
+from factcheck_local.relate import Calibration
+from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
+from factcheck_local.relate.load import load_pair_scorer, relation_card, scorer_key
 
-LABELS = ("entailment", "contradiction", "neutral")
-SETS = ("factcheckbench-dev", "fever-symmetric-dev")
-SEED = 1
+ROOT = Path(__file__).parent.parent
 
 Scored = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
 
 def main() -> None:
     """Score, fit, print."""
-    parser = argparse.ArgumentParser(description="fit a relation model's calibration")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--model", default=DEFAULT_LLM)
-    parser.add_argument("--sets", nargs="+", default=list(SETS))
-    parser.add_argument("--per-label", type=int, default=60)
-    options = parser.parse_args()
-    model = LlmPairScorer(load_model(options.model, "llm"))
-    found = {
-        name: _score(model, _sample(options.data / f"{name}.jsonl", options.per_label))
-        for name in options.sets
-    }
+    go_offline()
+    options = _options()
+    card = relation_card(options.relation, options.llm)
+    options.cache.mkdir(parents=True, exist_ok=True)
+    scorer = CachedPairScorer(
+        lambda: load_pair_scorer(card),
+        *scorer_key(card),
+        VerdictCache(options.cache / "scores.sqlite"),
+    )
+    found: dict[str, Scored] = {}
+    digests = []
+    for name in options.sets:
+        dev = load_set(options.data, name, limit=options.limit, seed=options.seed)
+        scores = score_set(scorer, dev)
+        kept = [(s, p.label) for s, p in zip(scores, dev.pairs, strict=True) if type(s) is list]
+        gold = np.array([LABELS.index(label) for _, label in kept])
+        found[name] = np.array([s for s, _ in kept]), gold
+        digests.append(f"{name}@{dev.digest[:12]}")
     best = minimize(
         lambda v: float(np.mean([_loss(_calibration(v), *scored) for scored in found.values()])),
         [0.0, 0.0, 0.0],
@@ -53,38 +61,54 @@ def main() -> None:
         options={"maxiter": 2000},
     ).x
     fitted = _calibration(best)
-    for name, (log_p, gold) in found.items():
-        supports = auroc(log_p[:, 0].tolist(), (gold == 0).tolist())
-        denies = auroc(log_p[:, 1].tolist(), (gold == 1).tolist())
-        for kind, calibration in (("raw", Calibration()), ("calibrated", fitted)):
-            predicted = calibration.apply(log_p).argmax(axis=1)
-            print(
-                f"{name} {kind}: AUROC entailment {supports:.3f}, "
-                f"contradiction {denies:.3f}, balanced accuracy "
-                f"{balanced_accuracy(gold.tolist(), predicted.tolist()):.3f} of {len(gold)}"
-            )
+    for name, scored in found.items():
+        _show(name, *scored, fitted)
     slope, bias = round(fitted.slope, 3), [round(b, 3) for b in fitted.bias]
-    print(f"[calibration.{model.id.rpartition('/')[2]}]\nslope = {slope}\nbias = {bias}")
+    key = scorer.id.partition("/")[2] or "encoder"
+    print(f'[calibration."{key}"]\nslope = {slope}\nbias = {bias}')
     print(
-        f"signature: factcheck-local:{__version__}|{model.id}|sha256:{model.sha256}|"
-        f"sets:{','.join(found)}|per-label:{options.per_label}|seed:{SEED}"
+        f"signature: factcheck-local:{__version__}|{scorer.id}|sha256:{scorer.sha256}|"
+        f"sets:{','.join(digests)}|limit:{options.limit}|seed:{options.seed}"
     )
 
 
-def _sample(path: Path, per_label: int) -> list[dict[str, str]]:
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    chosen = []
-    generator = random.Random(SEED)
-    for label in LABELS:
-        own = [row for row in rows if row["label"] == label]
-        generator.shuffle(own)
-        chosen += own[:per_label]
-    return chosen
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="fit a relation model's calibration")
+    parser.add_argument("--relation", default="llm")
+    parser.add_argument("--llm", default=DEFAULT_LLM, help="what the model 'llm' stands for")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--sets", nargs="+", choices=list(FILES), default=list(FILES))
+    parser.add_argument("--limit", type=int, default=60, help="pairs per label and set")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=platformdirs.user_cache_path("factcheck-local") / "benchmarks",
+        help="folder of scores that are kept",
+    )
+    return parser.parse_args()
 
 
-def _score(model: PairScorer, rows: list[dict[str, str]]) -> Scored:
-    log_p = [model.score(Premise("document", r["premise"]), [r["hypothesis"]])[0] for r in rows]
-    return np.array(log_p), np.array([LABELS.index(r["label"]) for r in rows])
+def _show(
+    name: str,
+    log_p: npt.NDArray[np.float64],
+    gold: npt.NDArray[np.int64],
+    fitted: Calibration,
+) -> None:
+    """AUROC and accuracy of one set, before and after."""
+    labels = np.unique(gold)
+    for kind, calibration in (("raw", Calibration()), ("calibrated", fitted)):
+        p = calibration.apply(log_p)
+        ranked = [
+            f"{LABELS[i]} {auroc(p[:, i].tolist(), (gold == i).tolist()):.3f}"
+            for i in labels
+            if LABELS[i] != "neutral"
+        ]
+        right = balanced_accuracy(gold.tolist(), labels[p[:, labels].argmax(axis=1)].tolist())
+        print(
+            f"{name} {kind}: AUROC {', '.join(ranked)}, "
+            f"balanced accuracy {right:.3f} of {len(gold)}"
+        )
 
 
 def _calibration(values: npt.NDArray[np.float64]) -> Calibration:
