@@ -8,10 +8,11 @@ from factcheck_local.relate.contract import Premise, RelationModel
 from factcheck_local.relate.quantities import compare_quantities
 from factcheck_local.types import Relation
 
-#: P(some quantity mismatches | label), counted on four sets of labelled pairs: 7 of
-#: 1,540 entailments, 116 of 1,146 contradictions, 50 of 1,330 neutral pairs
-#: (factcheckbench-dev, fever-symmetric-dev, fool-me-twice, conjnli-dev).
-LIKELIHOODS = (7 / 1540, 116 / 1146, 50 / 1330)
+#: P(some quantity mismatches | label), counted on five sets of labelled pairs: 13 of
+#: 1,655 entailments, 116 of 1,146 contradictions, 74 of 1,564 neutral pairs
+#: (factcheckbench-dev, fever-symmetric-dev, fool-me-twice, conjnli-dev, and the windows
+#: of WiCE dev, whose long claims name years that the passage has for something else).
+LIKELIHOODS = (13 / 1655, 116 / 1146, 74 / 1564)
 
 
 class GuardedRelationModel:
