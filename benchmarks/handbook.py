@@ -46,6 +46,7 @@ def main() -> None:
     settings = Settings(
         assessor=options.assessor,
         relation=options.relation,
+        quantities=options.quantities,
         k=options.k,
         parameterisation=options.factors,
     )
@@ -85,6 +86,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--assessor", default="fr2")
     parser.add_argument("--relation", default="llm")
     parser.add_argument("--factors", default="conditional")
+    parser.add_argument("--no-quantities", dest="quantities", action="store_false")
     parser.add_argument("-k", type=int, default=Settings().k)
     parser.add_argument("--output", type=Path, help="results as JSON")
     parser.add_argument("--assessments", type=Path, help="folder for the full assessments")

@@ -19,11 +19,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import platformdirs
 
 from benchmarks.nli.gate import THRESHOLDS, gate_report
@@ -40,6 +41,7 @@ from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_LLM, load_model
 from factcheck_local.relate import Calibration
+from factcheck_local.relate.quantities import compare_quantities
 
 ROOT = Path(__file__).parent.parent
 
@@ -68,10 +70,12 @@ def main() -> None:
             scored = scored_of(dev, own.pop("scores"))
             own["scored"] = len(scored.gold)
             own["unscored"] = len(dev.pairs) - len(scored.gold)
-            own["measures"] = None
+            own["measures"] = own["weighed"] = None
             if len(scored.gold):
                 own["measures"] = measure(scored, calibration, seed=options.seed)
                 judged[dev.name][relation] = Judged(scored, calibration)
+                weighed = replace(scored, clashes=clashes_of(dev, scored))
+                own["weighed"] = measure(weighed, calibration, seed=options.seed)
         result["models"].append({"relation": relation, **found})
     for dev in devs:
         result["sets"][dev.name]["roc"] = _plots(dev, judged[dev.name], options.out)
@@ -160,6 +164,17 @@ def scored_of(dev: DevSet, scores: Sequence[Sequence[float] | str]) -> Scored:
         gold=np.array([LABELS.index(dev.pairs[i].label) for i in rows], dtype=np.int64),
         log_p=np.array([scores[i] for i in rows], dtype=np.float64).reshape(-1, 3),
         clusters=[cluster for cluster in clusters if cluster],
+        rows=rows,
+    )
+
+
+def clashes_of(dev: DevSet, scored: Scored) -> npt.NDArray[np.bool_]:
+    """Whether the quantities of each scored pair exclude each other."""
+    return np.array(
+        [
+            compare_quantities(dev.pairs[row].premise, dev.pairs[row].hypothesis).n_mismatched > 0
+            for row in scored.rows
+        ]
     )
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from benchmarks.nli.pairs import LABELS
 from factcheck_local.metrics import auroc, balanced_accuracy, bootstrap_ci, confusion_matrix, ece
 from factcheck_local.relate import Calibration
+from factcheck_local.relate.guard import LIKELIHOODS
 
 BINS = 10
 RESAMPLES = 1000
@@ -36,12 +37,17 @@ class Scored:
         gold: columns of the true labels in ``log_p``, shape (n,).
         log_p: uncalibrated natural-log probabilities, columns as ``LABELS``, shape (n, 3).
         clusters: row numbers of pairs that are not independent.
+        rows: where each pair stands in the set.
+        clashes: whether quantities of the pair exclude each other, shape (n,), where
+            that is to weigh in (``relate.guard``); None where it is not.
     """
 
     labels: tuple[str, ...]
     gold: Ints
     log_p: Floats
     clusters: Sequence[Sequence[int]]
+    rows: Sequence[int] = ()
+    clashes: npt.NDArray[np.bool_] | None = None
 
 
 class Judged:
@@ -55,7 +61,10 @@ class Judged:
 
     def __init__(self, scored: Scored, calibration: Calibration) -> None:
         self.gold = scored.gold
-        self.p = calibration.apply(scored.log_p)
+        p = calibration.apply(scored.log_p)
+        if scored.clashes is not None:
+            p = np.where(scored.clashes[:, None], p * np.array(LIKELIHOODS), p)
+        self.p = p / p.sum(axis=1, keepdims=True)
         columns = np.array([LABELS.index(label) for label in scored.labels])
         own = self.p[:, columns]
         self.top = columns[own.argmax(axis=1)]

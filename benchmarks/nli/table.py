@@ -24,7 +24,12 @@ def to_markdown(result: Mapping[str, Any]) -> str:
         counts = ", ".join(f"{n} {label}" for label, n in data["labels"].items())
         parts.append(f"## {name}\n\n{data['pairs']} pairs: {counts}.")
         if result["models"]:
-            parts.append(_table(_HEADS, [_row(m, name) for m in result["models"]]))
+            rows = [
+                row
+                for m in result["models"]
+                for row in (_row(m, name, "measures"), _row(m, name, "weighed"))
+            ]
+            parts.append(_table(_HEADS, rows))
         if data.get("roc"):
             parts.append("\n".join(f"![ROC curves]({path})" for path in data["roc"]))
         if "gate" in data:
@@ -38,9 +43,10 @@ def to_markdown(result: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _row(model: Mapping[str, Any], name: str) -> list[str]:
+def _row(model: Mapping[str, Any], name: str, kind: str) -> list[str]:
+    """A model's measures on a set; ``weighed`` are those with quantities weighing in."""
     found = model["sets"][name]
-    measures = found["measures"] or {}
+    measures = found[kind] or {}
 
     def cell(key: str, part: str = "value") -> str:
         return _number(measures[key][part]) if key in measures else "–"
@@ -51,7 +57,7 @@ def _row(model: Mapping[str, Any], name: str) -> list[str]:
     speed = found["speed"]
     scored = f"{found['scored']}" + (f" (+{found['unscored']})" if found["unscored"] else "")
     return [
-        model["relation"],
+        model["relation"] + (" + quantities" if kind == "weighed" else ""),
         scored,
         with_interval("balanced_accuracy"),
         with_interval("auroc_entailment"),

@@ -25,6 +25,12 @@ UNSCORED = 3
 @click.option("--relation", metavar="NAME", default="llm", show_default=True, help="The model.")
 @click.option("--llm", metavar="NAME", default=DEFAULT_LLM, show_default=True)
 @click.option(
+    "--quantities/--no-quantities",
+    default=True,
+    show_default=True,
+    help="Whether numbers that exclude each other weigh in.",
+)
+@click.option(
     "--store",
     "store_path",
     type=click.Path(path_type=Path, file_okay=False),
@@ -32,7 +38,12 @@ UNSCORED = 3
 )
 @click.pass_context
 def command(
-    context: click.Context, pairs: str, relation: str, llm: str, store_path: Path | None
+    context: click.Context,
+    pairs: str,
+    relation: str,
+    llm: str,
+    quantities: bool,
+    store_path: Path | None,
 ) -> None:
     """Score PAIRS, JSON lines of {"id"?, "premise", "hypothesis"}; - is stdin.
 
@@ -48,7 +59,7 @@ def command(
     if store_path is not None:
         with open_store(store_path) as store:
             folder = store.path
-    model = load_relation_model(relation, default_llm=llm, store_dir=folder)
+    model = load_relation_model(relation, default_llm=llm, store_dir=folder, quantities=quantities)
     # Pairs of one premise are scored together, so each premise is read once.
     premises = {text: f"p{i}" for i, text in enumerate(dict.fromkeys(r[1] for r in rows))}
     hypotheses = {text: f"h{i}" for i, text in enumerate(dict.fromkeys(r[2] for r in rows))}

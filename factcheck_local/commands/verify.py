@@ -34,12 +34,19 @@ BELOW, UNSCORED = 1, 3
 @store_option
 @question_option
 @click.option("--assessor", type=click.Choice(ASSESSORS), help="Which relations count; fr2.")
-@click.option("--relation", metavar="NAME", help="Relation model: llm, or a model's name.")
+@click.option(
+    "--relation", metavar="NAME", help="Relation model: llm, a model's name, or FAST+SLOW."
+)
 @click.option("--llm", metavar="NAME", help="Model that splits and rewords; judges, too.")
 @click.option("--embedder", metavar="NAME", help="The store's embedder.")
 @click.option("-k", type=click.IntRange(min=1), help="Passages retrieved for a claim; 3.")
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(["auto", "exact", "bp"]), help="Inference; auto.")
+@click.option(
+    "--quantities/--no-quantities",
+    default=None,
+    help="Whether numbers that exclude each other weigh in; they do.",
+)
 @click.option("--no-cache", is_flag=True, help="Read every pair again; the scores are the same.")
 @format_option
 @output_option
@@ -58,7 +65,7 @@ def command(
     fail_under: float | None,
     factors: str | None,
     no_cache: bool,
-    **chosen: str | int | None,
+    **chosen: str | int | bool | None,
 ) -> None:
     """Judge every claim of ANSWER (Markdown, text, or a record; - is stdin).
 

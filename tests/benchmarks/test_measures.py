@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,14 @@ def test_a_set_of_two_labels_is_judged_two_ways() -> None:
     assert judged.confidence == pytest.approx([55 / 65, 65 / 75, 19 / 28, 15 / 28])
     # Recall of entailment 1/1, of contradiction 2/3.
     assert judged.accuracy(np.arange(4)) == pytest.approx((1 + 2 / 3) / 2)
+
+
+def test_a_clash_of_quantities_weighs_against_entailment() -> None:
+    plain = scored(("entailment", "contradiction"), [0, 1, 1, 1])
+    judged = Judged(replace(plain, clashes=np.array([True, False, False, False])), Calibration())
+    assert judged.top.tolist() == [1, 1, 0, 1]
+    assert judged.p[1:] == pytest.approx(P[1:])
+    assert judged.p.sum(axis=1) == pytest.approx(1)
 
 
 def test_measures_by_hand() -> None:
@@ -93,11 +102,14 @@ def test_the_table_says_what_there_is_no_number_for() -> None:
         "sha256": "0" * 64,
         "load_seconds": None,
         "peak_bytes": 5_000_000,
-        "sets": {"x": {"scored": 4, "unscored": 1, "measures": found, "speed": None}},
+        "sets": {
+            "x": {"scored": 4, "unscored": 1, "measures": found, "weighed": None, "speed": None}
+        },
     }
     sets = {"x": {"pairs": 5, "labels": {"entailment": 1, "neutral": 4}, "roc": ["r.png"]}}
     text = to_markdown({"sets": sets, "models": [model], "signature": "s"})
     row = next(line for line in text.splitlines() if line.startswith("| m | 4 (+1) |"))
     assert row.split(" | ")[4] == "–"
+    assert "| m + quantities | 4 (+1) | – | – |" in text
     assert "5 MB" not in text
     assert "| – | 5 |" in text

@@ -1,0 +1,45 @@
+"""From a relation model's name to the layers it is made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from factcheck_local.errors import ModelError
+from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.relate import CalibratedRelationModel, describe, load_relation_model
+from factcheck_local.relate.cascade import CascadeRelationModel, Sure
+from factcheck_local.relate.guard import GuardedRelationModel
+
+UNTOUCHED = {"calibration": {"slope": 1.0, "bias": (0.0, 0.0, 0.0)}}
+
+
+def test_quantities_weigh_in_unless_told_not_to(smollm: LlamaCppModel) -> None:
+    guarded = load_relation_model("llm", default_llm="smollm2-135m", loaded=smollm)
+    assert isinstance(guarded, GuardedRelationModel)
+    plain = load_relation_model("llm", default_llm="smollm2-135m", loaded=smollm, quantities=False)
+    assert isinstance(plain, CalibratedRelationModel)
+    assert guarded.id == f"{plain.id}+quantities"
+    assert describe(guarded) == describe(plain) == UNTOUCHED
+
+
+def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
+    model = load_relation_model(
+        "smollm2-135m+llm", default_llm="smollm2-135m", loaded=smollm, quantities=False
+    )
+    assert isinstance(model, CascadeRelationModel)
+    assert model.id == "cascade(smollm2-135m/relate-v1,smollm2-135m/relate-v1)"
+    assert describe(model) == {"fast": UNTOUCHED, "slow": UNTOUCHED}
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m+", "+llm", "a+b", "all-minilm-l6-v2"])
+def test_names_that_are_none(name: str, smollm: LlamaCppModel) -> None:
+    with pytest.raises(ModelError):
+        load_relation_model(name, default_llm="smollm2-135m", loaded=smollm)
+
+
+def test_the_bounds_of_a_cascade_come_from_the_fast_models_card() -> None:
+    assert Sure.from_card({}) == Sure(0.95, 0.95, 0.95)
+    assert Sure.from_card({"sure": {"neutral": 0.8}}) == Sure(0.95, 0.95, 0.8)
+    for wrong in ({"sure": {"nonsense": 1}}, {"sure": 3}, {"sure": {"neutral": "high"}}):
+        with pytest.raises(ModelError, match="option sure"):
+            Sure.from_card(wrong)
