@@ -9,6 +9,7 @@ up and not multiplied, become int8 too.
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import tempfile
@@ -19,7 +20,7 @@ import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.preprocess import quant_pre_process
-from transformers import AutoConfig, AutoModelForSequenceClassification
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
 from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, TOKENIZER_FILE
 
@@ -34,17 +35,23 @@ def main(checkpoint: Path, out: Path, full: bool) -> None:
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint, config=config).eval()
     out.mkdir(parents=True, exist_ok=True)
     target = out / MODEL_FILE
-    ids = torch.randint(1000, 20000, (2, 40))
+    # MPNet knows no token types, BERT and MiniLM do.
+    known = AutoTokenizer.from_pretrained(checkpoint).model_input_names
+    # The exporter names inputs by position, in the order of the signature.
+    names = [name for name in inspect.signature(model.forward).parameters if name in known]
+    example = {name: torch.ones((2, 40), dtype=torch.int64) for name in names}
+    # An ordinary word of any vocabulary: the first ids are marks such as padding.
+    example["input_ids"] *= 10
     axes = {0: "pairs", 1: "tokens"}
     with tempfile.TemporaryDirectory() as folder:
         exported, prepared = Path(folder) / "model.onnx", Path(folder) / "prepared.onnx"
         torch.onnx.export(
             model,
-            (ids, torch.ones_like(ids)),
+            (example,),
             str(exported),
-            input_names=["input_ids", "attention_mask"],
+            input_names=names,
             output_names=["logits"],
-            dynamic_axes={"input_ids": axes, "attention_mask": axes, "logits": {0: "pairs"}},
+            dynamic_axes=dict.fromkeys(names, axes) | {"logits": {0: "pairs"}},
             opset_version=17,
             dynamo=False,
         )
