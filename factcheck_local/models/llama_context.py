@@ -81,6 +81,8 @@ class LlamaContext:
         self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
         self.n_embd: int = llama_cpp.llama_model_n_embd(self._model)
         self.n_ctx = n_ctx
+        #: Whether ``state`` can be asked for after a call that wants logits.
+        self.keeps_state = False
 
     def tokenize(self, text: str, *, markup: bool) -> list[int]:
         """Token ids of ``text``, without a begin-of-text token.
@@ -138,7 +140,7 @@ class LlamaContext:
             batch.seq_id[i][0] = 0
             batch.logits[i] = wants_logits and i == len(tokens) - 1
         # With states on, llama.cpp keeps the last layer's output beside the logits.
-        self._lib.llama_set_embeddings(self._ctx, wants_logits)
+        self._lib.llama_set_embeddings(self._ctx, wants_logits and self.keeps_state)
         code = self._lib.llama_decode(self._ctx, batch)
         if code != 0:
             raise ScoringError(f"llama.cpp could not decode {len(tokens)} tokens (code {code})")

@@ -125,15 +125,25 @@ class LlamaCppModel:
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         """Score labels after endings of one shared prompt; see ``LabelScorer``."""
-        return self.score_labels_and_states(messages, endings, labels)[0]
+        return self._score(messages, endings, labels)[0]
 
     def score_labels_and_states(
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> tuple[npt.NDArray[np.float64], FloatArray]:
         """Score labels and show the states behind them; see ``StateScorer``."""
+        self._llama.keeps_state = True
+        try:
+            return self._score(messages, endings, labels)
+        finally:
+            self._llama.keeps_state = False
+
+    def _score(
+        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+    ) -> tuple[npt.NDArray[np.float64], FloatArray]:
+        """Log probabilities, and the states if the context keeps them, else zeros."""
         label_tokens = self._first_tokens(labels)
         scores = np.empty((len(endings), len(labels)))
-        states = np.empty((len(endings), self._llama.n_embd), dtype=np.float32)
+        states = np.zeros((len(endings), self._llama.n_embd), dtype=np.float32)
         if not endings:
             return scores, states
         closing = self._markup(self._format.closing) + self._assistant_opening()
@@ -144,7 +154,8 @@ class LlamaCppModel:
             logits = self._read(prefix + tail, room=0, wants_logits=True)
             chosen = logits[label_tokens].astype(np.float64)
             scores[i] = chosen - np.logaddexp.reduce(chosen)
-            states[i] = self._llama.state()
+            if self._llama.keeps_state:
+                states[i] = self._llama.state()
         return scores, states
 
     def _first_tokens(self, labels: Sequence[str]) -> list[int]:
