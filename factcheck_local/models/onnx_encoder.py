@@ -68,8 +68,7 @@ class OnnxNliEncoder:
             self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
             named = self._session.get_modelmeta().custom_metadata_map[LABELS_KEY]
             labels = dict(enumerate(json.loads(named)))
-        # onnxruntime's and tokenizers' errors derive from Exception alone.
-        except Exception as error:
+        except Exception as error:  # onnxruntime's and tokenizers' derive from nothing narrower
             raise ModelError(f"{folder}: not an ONNX encoder: {error}") from error
         self._columns = label_columns(labels, where=str(folder))
         self._inputs = {i.name for i in self._session.get_inputs()}

@@ -138,14 +138,15 @@ def load_relation_model(
         card = relation_card(one, default_llm)
         scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
         own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
-        calibration = own.calibration if own else card_calibration(card)
-        return card, CalibratedRelationModel(scorer, calibration)
+        model = CalibratedRelationModel(scorer, own.calibration if own else card_calibration(card))
+        return card, GuardedRelationModel(model) if quantities else model
 
+    # The guard is inside the cascade: numbers that clash leave the fast model unsure.
     fast, joined, slow = name.partition("+")
     card, model = single(fast)
     if joined:
-        model = CascadeRelationModel(model, single(slow)[1], Sure.from_card(card.options))
-    return GuardedRelationModel(model) if quantities else model
+        return CascadeRelationModel(model, single(slow)[1], Sure.from_card(card.options))
+    return model
 
 
 def describe(model: RelationModel) -> dict[str, Any]:

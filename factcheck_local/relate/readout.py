@@ -22,7 +22,7 @@ from factcheck_local.errors import ChecksumError, ModelError
 from factcheck_local.models.contracts import FloatArray
 from factcheck_local.relate.contract import LogProbabilities
 
-#: Longest name part of a readout's hash: enough to tell readouts of one model apart.
+#: Digits of a readout's hash that name it: enough to tell readouts of one model apart.
 SHORT = 8
 
 

@@ -31,6 +31,14 @@ def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
     assert describe(model) == {"fast": UNTOUCHED, "slow": UNTOUCHED}
 
 
+def test_a_cascade_stays_one_when_quantities_weigh_in(smollm: LlamaCppModel) -> None:
+    # The stage plans over all pairs of a cascade, so nothing may be wrapped around it.
+    model = load_relation_model("smollm2-135m+llm", default_llm="smollm2-135m", loaded=smollm)
+    assert isinstance(model, CascadeRelationModel)
+    assert isinstance(model.fast, GuardedRelationModel)
+    assert isinstance(model.slow, GuardedRelationModel)
+
+
 @pytest.mark.parametrize("name", ["smollm2-135m+", "+llm", "a+b", "all-minilm-l6-v2"])
 def test_names_that_are_none(name: str, smollm: LlamaCppModel) -> None:
     with pytest.raises(ModelError):
