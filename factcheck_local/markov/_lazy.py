@@ -1,7 +1,7 @@
 """Third-party libraries of this package, imported on first use.
 
-networkx and pgmpy take from a tenth of a second to several seconds to import
-and carry no type information, so neither is imported at the top of a module.
+They take from a tenth of a second to several seconds to import, and not every
+command infers; networkx and pgmpy carry no type information either.
 """
 
 import importlib
@@ -38,6 +38,16 @@ def untouched_root_logger() -> Iterator[None]:
 def networkx() -> ModuleType:
     """The module ``networkx``."""
     return importlib.import_module("networkx")
+
+
+def scipy_sparse() -> ModuleType:
+    """The module ``scipy.sparse``."""
+    return importlib.import_module("scipy.sparse")
+
+
+def csgraph() -> ModuleType:
+    """The module ``scipy.sparse.csgraph``."""
+    return importlib.import_module("scipy.sparse.csgraph")
 
 
 def pgmpy(module: str) -> ModuleType:

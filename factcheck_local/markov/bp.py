@@ -1,9 +1,11 @@
-"""Damped loopy belief propagation for networks of unary and pairwise factors.
+"""Loopy belief propagation on log odds, from several starts at once, on numpy or a torch device.
 
-Messages are natural logarithms, all of them updated at once. A message is a
-row of two, for the target false and true, shifted so that its maximum is 0;
--inf marks a state that is impossible. Zeros in the factors stay exact: they
-are counted rather than added, so that no -inf is ever subtracted from another.
+A message is one number, the log odds that its sender gives its target. All
+messages of all starts are updated together; where that swings, the damping grows.
+
+Source: Yedidia, Freeman and Weiss (2005), "Constructing free-energy
+approximations and generalized belief propagation algorithms", for the messages
+and Bethe's free energy.
 """
 
 from dataclasses import dataclass
@@ -12,157 +14,170 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factcheck_local.errors import InferenceError
-from factcheck_local.markov.factors import Table, log_products
-from factcheck_local.markov.network import Network
+from factcheck_local.markov import _backend
+from factcheck_local.markov._backend import Array
+from factcheck_local.markov.arrays import Arrays
+from factcheck_local.markov.factors import Table
 
-#: (damping, sweeps): the second line goes on from where the first stopped.
+#: (damping, sweeps): each line goes on from where the one before stopped.
 #: Heavy damping settles what light damping leaves swinging.
-SCHEDULE = ((0.5, 500), (0.9, 1500))
+SCHEDULE = ((0.0, 60), (0.5, 240), (0.9, 1500))
 
-#: Largest change of a log message in one sweep that counts as no change.
-TOLERANCE = 1e-10
+#: Largest change of a log odds in one sweep that counts as no change.
+TOLERANCE = 1e-9
+
+#: Entries of a table are raised to this share of its largest, and log odds kept
+#: within ±_CERTAIN: what is impossible stays improbable beyond any other evidence.
+_SMALLEST = 1e-150
+_CERTAIN = 300.0
+
+#: How strongly a start believes: log odds of every message it begins with.
+_CONVICTION = 4.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What belief propagation found.
+    """What belief propagation found, from S starts.
 
     Attributes:
-        p_true: variable → P(true); exact on a forest once converged.
-        log_z: Bethe approximation of the natural log of Z; likewise.
-        converged: whether a sweep changed no message by more than ``TOLERANCE``.
+        log_odds: (S, n) of every variable being true; exact on a forest once converged.
+        log_z: (S,) Bethe's approximation of the natural log of Z; likewise.
+        converged: (S,) whether a sweep changed no message by more than the tolerance.
         iterations: sweeps made.
     """
 
-    p_true: dict[str, float]
-    log_z: float
-    converged: bool
+    log_odds: Table
+    log_z: Table
+    converged: NDArray[np.bool_]
     iterations: int
 
 
-def belief_propagation(network: Network) -> Beliefs:
-    """Run belief propagation from uniform messages; deterministic.
+def belief_propagation(
+    arrays: Arrays,
+    *,
+    starts: int = 1,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+    schedule: tuple[tuple[float, int], ...] = SCHEDULE,
+    device: str = "cpu",
+) -> Beliefs:
+    """Run belief propagation; deterministic for a seed on one device.
 
-    Factors of equal scope are multiplied first. Source: Yedidia, Freeman and
-    Weiss (2005), "Constructing free-energy approximations and generalized
-    belief propagation algorithms", for the messages and Bethe's free energy.
+    Args:
+        arrays: unary and pairwise potentials. Several networks may be given as one,
+            side by side: they do not meet.
+        starts: the first has no opinion, the second believes everything, the third
+            nothing, the others are random.
+        seed: of the random starts.
+        tolerance: see ``TOLERANCE``.
+        schedule: see ``SCHEDULE``.
+        device: ``cpu`` computes with numpy, anything else with torch on that device.
 
     Raises:
-        InferenceError: if a factor has three or more variables, or the zeros
-            of the factors leave a variable without a possible state.
+        InferenceError: if there is a potential over three or more variables.
     """
-    edges = _Edges(network)
-    messages = np.zeros((2 * edges.count, 2))
-    iterations, converged = 0, False
-    for damping, sweeps in SCHEDULE:
+    if arrays.larger:
+        raise InferenceError(
+            "belief propagation takes factors of one or two variables, one is over "
+            f"{len(arrays.larger[0][0])}"
+        )
+    edges = _Edges(arrays, device)
+    xp = edges.xp
+    messages = xp.array(_begin(starts, 2 * edges.count, seed))
+    iterations = 0
+    change = np.zeros(starts)
+    for damping, sweeps in schedule:
         for _ in range(sweeps):
-            updated = edges.outgoing(edges.cavities(messages))
-            change = _largest_change(messages, updated)
-            # Damping never revives a state: (1-d)·-inf is -inf.
-            messages = (1.0 - damping) * updated + damping * messages
+            updated = edges.outgoing(messages)
+            change = xp.numpy(xp.largest(updated - messages))
+            messages = updated if damping == 0.0 else damping * messages + (1 - damping) * updated
             iterations += 1
-            converged = change <= TOLERANCE
-            if converged:
+            if change.max(initial=0.0) <= tolerance:
                 break
-        if converged:
+        if change.max(initial=0.0) <= tolerance:
             break
-    return edges.beliefs(messages, converged, iterations)
+    log_odds = xp.numpy(edges.unary + edges.received(messages))
+    log_z = _bethe(arrays, edges, xp.numpy(messages), log_odds)
+    return Beliefs(log_odds, log_z, change <= tolerance, iterations)
 
 
-def _largest_change(old: Table, new: Table) -> float:
-    """Largest absolute difference; two -inf do not differ."""
-    with np.errstate(invalid="ignore"):
-        difference = np.where(old == new, 0.0, np.abs(new - old))
-    return float(difference.max(initial=0.0))
-
-
-def _log_sum(logs: Table) -> Table:
-    """Log-sum-exp over the last axis, of length 2."""
-    summed: Table = np.logaddexp(logs[..., 0], logs[..., 1])
-    return summed
+def _begin(starts: int, count: int, seed: int) -> Table:
+    """(S, count) first messages."""
+    begun = np.zeros((starts, count))
+    begun[1:2], begun[2:3] = _CONVICTION, -_CONVICTION
+    if starts > 3:
+        signs = np.random.default_rng(seed).integers(0, 2, (starts - 3, count)) * 2 - 1
+        begun[3:] = _CONVICTION * signs
+    return begun
 
 
 class _Edges:
-    """The network as arrays over its directed edges: first i→j of all pairs, then j→i.
+    """Directed edges ordered by their target: D = 2E of them.
 
     Attributes:
-        count: number of pairs E.
-        unary: (n, 2) log potentials.
-        target: (2E,) index of the variable that each directed edge points at.
-        tables: (2E, 2, 2) log potentials, axes (edge, source state, target state).
-        reverse: (2E,) index of the opposite directed edge.
+        count: E.
+        unary: (n,) log odds of the variables' own potentials.
+        source: (D,) index of the sender of each message.
+        reverse: (D,) index of the message the other way.
+        order: (D,) where each edge stands among first -> second of all pairs,
+            then second -> first.
     """
 
-    def __init__(self, network: Network) -> None:
-        self.variables = network.variables
-        position = network.positions
-        self.unary = np.zeros((len(self.variables), 2))
-        ends: list[tuple[int, int]] = []
-        pairwise: list[Table] = []
-        for scope, logs in log_products(network.factors, position).items():
-            if len(scope) > 2:
-                raise InferenceError(
-                    f"belief propagation takes factors of one or two variables, got {scope}"
-                )
-            if len(scope) == 1:
-                self.unary[position[scope[0]]] = logs
-            else:
-                ends.append((position[scope[0]], position[scope[1]]))
-                pairwise.append(logs)
-        self.count = len(ends)
-        pair = np.array(ends, dtype=np.intp).reshape(-1, 2)
-        tables = np.array(pairwise, dtype=np.float64).reshape(-1, 2, 2)
-        self.target = np.concatenate([pair[:, 1], pair[:, 0]])
-        self.tables = np.concatenate([tables, tables.swapaxes(1, 2)])
-        self.reverse = np.roll(np.arange(2 * self.count), self.count)
+    def __init__(self, arrays: Arrays, device: str) -> None:
+        self.xp = _backend.of(device)
+        self.count = len(arrays.ends)
+        target = np.concatenate([arrays.ends[:, 1], arrays.ends[:, 0]])
+        source = np.concatenate([arrays.ends[:, 0], arrays.ends[:, 1]])
+        self.order = np.argsort(target, kind="stable")
+        place = np.empty_like(self.order)
+        place[self.order] = np.arange(2 * self.count)
+        reverse = place[(self.order + self.count) % (2 * self.count)] if self.count else place
+        tables = np.concatenate([arrays.tables, arrays.tables.swapaxes(1, 2)])[self.order]
+        linear = np.maximum(np.exp(tables - tables.max(axis=(1, 2), keepdims=True)), _SMALLEST)
+        unary = np.clip(arrays.unary[:, 1] - arrays.unary[:, 0], -2 * _CERTAIN, 2 * _CERTAIN)
+        self.unary = self.xp.array(unary)
+        self.source = self.xp.index(source[self.order])
+        self.reverse = self.xp.index(reverse)
+        # Weights by (state of the source, state of the target).
+        self._w = {(s, t): self.xp.array(linear[:, s, t]) for s in (0, 1) for t in (0, 1)}
+        self._into = self.xp.adder(target[self.order], arrays.count)
 
-    def _totals(self, messages: Table) -> tuple[Table, NDArray[np.int64]]:
-        """For each variable the sum of its finite logs, and how many are -inf; both (n, 2)."""
-        finite = _finite(self.unary)
-        impossible = np.isneginf(self.unary).astype(np.int64)
-        np.add.at(finite, self.target, _finite(messages))
-        np.add.at(impossible, self.target, np.isneginf(messages))
-        return finite, impossible
+    def received(self, messages: Array) -> Array:
+        """(S, n): the sum of the messages to each variable."""
+        return self._into(messages)
 
-    def cavities(self, messages: Table) -> Table:
-        """(2E, 2): what the source of each edge has heard from all but the target."""
-        finite, impossible = self._totals(messages)
-        answer = messages[self.reverse]
-        source = self.target[self.reverse]
-        left = impossible[source] - np.isneginf(answer)
-        return np.where(left > 0, -np.inf, finite[source] - _finite(answer))
-
-    def outgoing(self, cavities: Table) -> Table:
-        """(2E, 2): the new messages, each with maximum 0."""
-        messages = np.logaddexp.reduce(self.tables + cavities[:, :, None], axis=1)
-        peaks = messages.max(axis=1, keepdims=True)
-        self._refuse(self.target[np.isneginf(peaks[:, 0])])
-        shifted: Table = messages - peaks
-        return shifted
-
-    def beliefs(self, messages: Table, converged: bool, iterations: int) -> Beliefs:
-        """Marginals and Bethe's log Z = Σ log Z_i + Σ log Z_ij - Σ log Z_i,ij."""
-        finite, impossible = self._totals(messages)
-        logs = np.where(impossible > 0, -np.inf, finite)
-        log_z_variable = _log_sum(logs)
-        self._refuse(np.flatnonzero(np.isneginf(log_z_variable)))
-        p_true = np.exp(logs[:, 1] - log_z_variable)
-        cavities = self.cavities(messages)
-        forward, backward = cavities[: self.count], cavities[self.count :]
-        joint = self.tables[: self.count] + forward[:, :, None] + backward[:, None, :]
-        log_z_pair = _log_sum(_log_sum(joint))
-        log_z_link = _log_sum(messages + cavities[self.reverse])
-        log_z = float(log_z_variable.sum() + log_z_pair.sum() - log_z_link.sum())
-        named = zip(self.variables, np.minimum(p_true, 1.0).tolist(), strict=True)
-        return Beliefs(dict(named), log_z, converged, iterations)
-
-    def _refuse(self, impossible: NDArray[np.intp]) -> None:
-        """Raise if any variable, given by index, has no possible state."""
-        if impossible.size:
-            name = self.variables[int(impossible[0])]
-            raise InferenceError(f"no state of {name} is possible: the relations rule out both")
+    def outgoing(self, messages: Array) -> Array:
+        """(S, D): the next messages."""
+        xp = self.xp
+        total = self.unary + self.received(messages)
+        cavity = xp.take(total, self.source) - xp.take(messages, self.reverse)
+        odds = xp.exp(xp.clip(cavity, -_CERTAIN, _CERTAIN))
+        w = self._w
+        return xp.log((w[1, 1] * odds + w[0, 1]) / (w[1, 0] * odds + w[0, 0]))
 
 
-def _finite(logs: Table) -> Table:
-    """The logs with -inf replaced by 0."""
-    return np.where(np.isneginf(logs), 0.0, logs)
+def _bethe(arrays: Arrays, edges: _Edges, messages: Table, log_odds: Table) -> Table:
+    """Bethe's log Z = Σ (1 - degree) log Z_i + Σ log Z_ij, for each start."""
+    first = np.empty_like(messages)
+    first[:, edges.order] = messages
+    to_second, to_first = first[:, : edges.count], first[:, edges.count :]
+    base = np.maximum(arrays.unary, -2 * _CERTAIN)
+    # A message (0, u) scales nothing for false, u for true.
+    heard = log_odds - (base[:, 1] - base[:, 0])
+    own = np.logaddexp(base[:, 0], base[:, 1] + heard)
+    x, y = arrays.ends[:, 0], arrays.ends[:, 1]
+    cavity_x, cavity_y = heard[:, x] - to_first, heard[:, y] - to_second
+    floor = np.log(_SMALLEST)
+    peak = arrays.tables.max(axis=(1, 2))
+    tables = np.maximum(arrays.tables - peak[:, None, None], floor)
+
+    def weight(i: int, j: int) -> Table:
+        found: Table = tables[:, i, j] + base[x, i] + base[y, j] + i * cavity_x + j * cavity_y
+        return found
+
+    pair = np.logaddexp(
+        np.logaddexp(weight(0, 0), weight(0, 1)), np.logaddexp(weight(1, 0), weight(1, 1))
+    )
+    degree = np.bincount(arrays.ends.ravel(), minlength=arrays.count)
+    total: Table = ((1 - degree) * own).sum(axis=1) + (pair + peak).sum(axis=1)
+    return total

@@ -1,84 +1,216 @@
-"""Choose how to infer: closed form, elimination or belief propagation."""
+"""Choose how to infer: closed form, elimination, or approximation."""
 
-from typing import Literal
+import time
+from typing import Literal, get_args
+
+import numpy as np
 
 from factcheck_local.errors import InferenceError
+from factcheck_local.markov.approximate import approximate, fixed_points
+from factcheck_local.markov.arrays import Arrays, compile_network
 from factcheck_local.markov.bp import belief_propagation
+from factcheck_local.markov.condition import by_cases, cut_set
 from factcheck_local.markov.conflict import find_conflict
-from factcheck_local.markov.exact import MAX_WIDTH, decompose, eliminate
+from factcheck_local.markov.exact import eliminate
+from factcheck_local.markov.factors import Table, p_of_log_odds
+from factcheck_local.markov.gibbs import annealed_gibbs
+from factcheck_local.markov.limits import Limits
 from factcheck_local.markov.network import Marginals, Network
+from factcheck_local.markov.order import Order, min_degree, min_fill, neighbourhoods
 from factcheck_local.markov.reduce import reduce
+from factcheck_local.markov.solution import Solution
+from factcheck_local.markov.wmb import weighted_mini_buckets
 
-Method = Literal["auto", "exact", "bp"]
+Method = Literal["auto", "exact", "bp", "gibbs", "wmb"]
 
 #: How many conflicting factors an error message spells out.
 _NAMED_FACTORS = 6
 
+#: From this width on a second, slower search for a narrower order pays.
+_SEARCH_WIDTH = 16
 
-def infer(network: Network, method: Method = "auto") -> Marginals:
+
+def infer(network: Network, method: Method = "auto", limits: Limits | None = None) -> Marginals:
     """The posterior of every variable, and log Z.
 
-    Leaves are summed out first, in closed form and whatever the method:
-    on them belief propagation computes the same. What is left is
-    solved one connected component at a time.
+    Leaves are summed out first, in closed form and whatever the method: on them
+    every method computes the same. What is left is solved one connected
+    part at a time.
 
     Args:
-        network: binary variables; belief propagation takes pairwise factors only.
-        method: ``auto`` eliminates where the width of a component is at most
-            ``MAX_WIDTH`` and runs belief propagation elsewhere; ``exact``
-            refuses instead; ``bp`` never eliminates.
+        network: binary variables; approximation takes pairwise factors only.
+        method: ``auto`` eliminates what is narrow enough and approximates the rest by
+            belief propagation and sampling; ``exact`` refuses what is too
+            wide, after trying to fix a few variables; ``bp`` is belief propagation
+            alone, ``gibbs`` sampling alone, ``wmb`` weighted mini-buckets, whose
+            ``log_z`` is an upper bound.
+        limits: what may be spent; the defaults if None.
 
     Returns:
         Marginals; ``exact`` and ``converged`` only if they hold of every part.
 
     Raises:
         InferenceError: if every assignment has probability zero, naming the
-            factors in conflict; if ``method`` is ``exact`` and a component is
-            too wide, naming its width; if belief propagation would be needed
-            for a factor over three or more variables.
+            factors in conflict; if ``method`` is ``exact`` and a part is too wide,
+            naming its width; if a part with a factor over three or more
+            variables would have to be approximated.
         ValueError: for an unknown method.
     """
-    if method not in ("auto", "exact", "bp"):
-        raise ValueError(f"expected method 'auto', 'exact' or 'bp', got {method!r}")
-    _refuse_impossible(network)
-    reduction = reduce(network)
-    p_true: dict[str, float] = {}
-    log_z = reduction.log_scale
+    if method not in get_args(Method):
+        raise ValueError(f"expected a method of {', '.join(get_args(Method))}, got {method!r}")
+    begun = time.perf_counter()
+    limits = limits or Limits()
+    arrays = compile_network(network)
+    _refuse_impossible(network, arrays)
+    reduction = reduce(arrays)
+    solve = {
+        "auto": _auto,
+        "exact": _exact,
+        "bp": _bp,
+        "gibbs": _gibbs,
+        "wmb": _wmb,
+    }[method]
+    parts = [solve(part.arrays, limits) for part in reduction.parts]
+    p_true = reduction.restore([part.p_true for part in parts])
+    log_z = reduction.log_scale + sum(part.log_z for part in parts)
+    if not np.isfinite(log_z) or np.isnan(p_true).any():
+        raise InferenceError(
+            f"every assignment of the {arrays.count} variables has probability zero"
+        )
+    return Marginals(
+        dict(zip(network.variables, p_true.tolist(), strict=True)),
+        log_z,
+        exact=all(part.exact for part in parts),
+        converged=all(part.converged for part in parts),
+        method=_name(parts),
+        multimodal=any(part.multimodal for part in parts),
+        iterations=max((part.iterations for part in parts), default=0),
+        error=_error(parts),
+        seconds=time.perf_counter() - begun,
+    )
+
+
+def find_order(arrays: Arrays, max_width: int) -> Order | None:
+    """A cheap elimination order of a connected network, or None if none is narrow enough."""
+    near = neighbourhoods(arrays)
+    quick = min_degree(near, max_width)
+    if quick is not None and quick.width < _SEARCH_WIDTH:
+        return quick
+    # Where the quick search ends far beyond the limit, the slow one will, too.
+    if quick is None and min_degree(near, max_width + 2) is None:
+        return None
+    narrow = min_fill(near, max_width)
+    found = [order for order in (quick, narrow) if order is not None]
+    return min(found, key=lambda order: order.cost) if found else None
+
+
+def _auto(arrays: Arrays, limits: Limits) -> Solution:
+    order = find_order(arrays, limits.max_width)
+    return approximate(arrays, limits) if order is None else _eliminated(arrays, order)
+
+
+def _exact(arrays: Arrays, limits: Limits) -> Solution:
+    order = find_order(arrays, limits.max_width)
+    if order is not None:
+        return _eliminated(arrays, order)
+    cut = cut_set(arrays, limits.max_width, limits.max_cut)
+    if cut is None:
+        raise InferenceError(
+            f"exact inference is limited to width {limits.max_width}; {arrays.count} "
+            "connected variables are wider, and stay so "
+            f"with {limits.max_cut} of them fixed",
+            hint="use method 'auto' for approximate marginals",
+        )
     widths: list[int] = []
-    exact = converged = True
-    for part in reduction.core.components():
-        if method == "bp":
-            decomposition = None
-        else:
-            decomposition = decompose(part)
-            if method == "exact" and not decomposition.feasible:
-                raise InferenceError(
-                    f"exact inference is limited to width {MAX_WIDTH}; {len(part.variables)} "
-                    f"connected variables have width {decomposition.width}",
-                    hint="use method 'auto' or 'bp' for approximate marginals",
-                )
-        if decomposition is not None and decomposition.feasible:
-            part_p_true, part_log_z = eliminate(part, decomposition)
-            widths.append(decomposition.width)
-        else:
-            beliefs = belief_propagation(part)
-            part_p_true, part_log_z = beliefs.p_true, beliefs.log_z
-            exact, converged = False, converged and beliefs.converged
-        p_true.update(part_p_true)
-        log_z += part_log_z
-    name = _method_name(exact, widths)
-    return Marginals(reduction.restore(p_true), log_z, exact, converged, name)
+
+    def solve(case: Arrays) -> tuple[Table, float]:
+        reduction = reduce(case)
+        parts = [_exact(part.arrays, limits) for part in reduction.parts]
+        widths.extend(part.width for part in parts)
+        log_z = reduction.log_scale + sum(part.log_z for part in parts)
+        return reduction.restore([part.p_true for part in parts]), log_z
+
+    p_true, log_z = by_cases(arrays, cut, solve)
+    width = max(widths, default=0)
+    return Solution(p_true, log_z, f"exact ({2 ** len(cut)} cases of width {width})", width=width)
 
 
-def _method_name(exact: bool, widths: list[int]) -> str:
-    if not exact:
-        return "loopy belief propagation"
-    if not widths:
+def _eliminated(arrays: Arrays, order: Order) -> Solution:
+    p_true, log_z = eliminate(arrays, order)
+    return Solution(
+        p_true, log_z, f"exact (variable elimination, width {order.width})", width=order.width
+    )
+
+
+def _bp(arrays: Arrays, limits: Limits) -> Solution:
+    """Belief propagation alone, the fixed point of the best Bethe log Z."""
+    found = belief_propagation(arrays, starts=limits.starts, seed=limits.seed, device=limits.device)
+    modes = fixed_points(found)
+    odds = found.log_odds[modes[0]]
+    return Solution(
+        p_of_log_odds(odds),
+        float(found.log_z[modes[0]]),
+        "loopy belief propagation",
+        exact=False,
+        converged=bool(found.converged[modes[0]]),
+        multimodal=len(modes) > 1,
+        iterations=found.iterations,
+        error=None,
+    )
+
+
+def _gibbs(arrays: Arrays, limits: Limits) -> Solution:
+    """Sampling alone, from what each variable would be on its own."""
+    alone = np.clip(arrays.unary[:, 1] - arrays.unary[:, 0], -30.0, 30.0)
+    found = annealed_gibbs(
+        arrays,
+        alone[None],
+        chains=limits.chains,
+        anneal=limits.anneal,
+        sweeps=limits.sweeps,
+        seed=limits.seed,
+    )
+    return Solution(
+        found.p_true,
+        found.log_z,
+        f"annealed Gibbs sampling, {limits.chains} chains",
+        exact=False,
+        iterations=limits.anneal + limits.sweeps,
+        error=float(found.error.max(initial=0.0)),
+    )
+
+
+def _wmb(arrays: Arrays, limits: Limits) -> Solution:
+    order = min_fill(neighbourhoods(arrays), arrays.count)
+    if order is None:  # pragma: no cover - no network is wider than it has variables
+        raise AssertionError
+    p_true, bound = weighted_mini_buckets(arrays, order, limits.i_bound)
+    return Solution(
+        p_true,
+        bound,
+        f"weighted mini-buckets, i-bound {limits.i_bound}",
+        exact=order.width <= limits.i_bound,
+        error=0.0 if order.width <= limits.i_bound else None,
+        width=order.width,
+    )
+
+
+def _name(parts: list[Solution]) -> str:
+    """The least exact method used, or the widest of exact ones."""
+    if not parts:
         return "exact (leaf elimination)"
-    return f"exact (variable elimination, width {max(widths)})"
+    return max(parts, key=lambda part: (not part.exact, part.width, len(part.p_true))).method
 
 
-def _refuse_impossible(network: Network) -> None:
+def _error(parts: list[Solution]) -> float | None:
+    """The largest estimate; none if a part has none."""
+    known = [part.error for part in parts if part.error is not None]
+    return max(known, default=0.0) if len(known) == len(parts) else None
+
+
+def _refuse_impossible(network: Network, arrays: Arrays) -> None:
+    if np.isfinite(arrays.unary).all() and np.isfinite(arrays.tables).all():
+        return
     conflict = find_conflict(network)
     if not conflict:
         return

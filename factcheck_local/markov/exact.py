@@ -1,202 +1,315 @@
-"""Exact marginals of a connected network of small treewidth, by pgmpy's variable elimination.
+"""Exact marginals of a connected network: a clique tree, upwards and downwards.
 
-pgmpy answers one query at a time and would repeat the whole elimination for
-every variable. Instead each query asks for the joint table of one bag of a
-tree decomposition, eliminating the rest towards that bag: no table grows
-beyond the largest bag, and a few queries cover all variables.
+Upwards is variable elimination: each variable's potentials are multiplied and
+the variable summed out, which leaves a message to the variables it was joined to.
+Downwards the joint table of those turns the product into a marginal. One pass
+each way gives log Z and every marginal (Lauritzen and Spiegelhalter 1988; Koller
+and Friedman 2009, section 10.2).
+
+Tables are linear and relative to one likely assignment, which weighs 1: Z, a
+sum that contains it, cannot underflow. Where an entry could overflow nonetheless,
+the same passes run on logarithms, several times slower.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
-from factcheck_local.errors import InferenceError
-from factcheck_local.markov import _lazy
-from factcheck_local.markov.factors import Table, from_log_table, log_products
-from factcheck_local.markov.network import Network
+from factcheck_local.markov.arrays import Arrays
+from factcheck_local.markov.factors import Table
+from factcheck_local.markov.order import Order, bits
 
-#: Widest network to eliminate. A table of width w has 2^(w+1) entries of 8
-#: bytes; at 18 a query takes some tenths of a second, and there is about one
-#: query for every two variables.
-MAX_WIDTH = 16
+#: Natural logarithm up to which weights relative to the likely assignment are
+#: kept linear. Entries that underflow then are below e^-200 of Z, all together.
+_LINEAR = 500.0
 
-#: Neighbouring bags are merged up to this many variables: tables of 2^12
-#: entries cost little more than small ones, and there are fewer queries.
-_MERGED_BAG = 12
+_SWEEPS = 10
 
-#: An anchor whose factor value is below the factor's largest by more than
-#: this (natural log) says more about the search than about the factor.
-_ANCHOR_SLACK = 50.0
-_ANCHOR_SWEEPS = 20
+#: Variables of a product of small messages, made before they meet the large ones.
+_GROUPED = 10
+
+#: Scopes of more variables than this have their last axes spelt out, and how many.
+_LARGE = 13
+_INNER = 6
 
 
-@dataclass(frozen=True, eq=False)
-class Decomposition:
-    """A tree decomposition of a network's graph.
+@dataclass(eq=False)
+class _Message:
+    """A potential over some places of the elimination order, on its way to a clique.
 
     Attributes:
-        width: size of the largest bag minus one; an upper bound on the
-            treewidth, or a lower bound where ``bags`` is None.
-        bags: a ``networkx.Graph``, a tree of frozensets of variable indices;
-            None where the graph is certainly wider than ``MAX_WIDTH``.
+        scope: places in the order, ascending: the axes of ``table``.
+        table: shape (2,) * len(scope).
+        parts: the messages whose product it is, if it is one.
+        sender: place of the clique that sent it, or -1 for a potential of the network.
     """
 
-    width: int
-    bags: _lazy.Graph | None
-
-    @property
-    def feasible(self) -> bool:
-        """Whether elimination along it stays within ``MAX_WIDTH``."""
-        return self.bags is not None and self.width <= MAX_WIDTH
+    scope: tuple[int, ...]
+    table: Table
+    parts: tuple["_Message", ...] = ()
+    sender: int = -1
 
 
-def decompose(network: Network) -> Decomposition:
-    """A tree decomposition of a connected network, by the min-fill heuristic.
+@dataclass(eq=False)
+class _Clique:
+    """What is multiplied when a variable is summed out, and the two results."""
 
-    The largest k for which the graph has a k-core bounds the treewidth from
-    below and costs little, so dense graphs are recognised without min-fill.
-    """
-    graph = network.graph()
-    nx = _lazy.networkx()
-    degeneracy = max(nx.core_number(graph).values())
-    if degeneracy > MAX_WIDTH:
-        return Decomposition(degeneracy, None)
-    width, bags = nx.approximation.treewidth_min_fill_in(graph)
-    return Decomposition(width, bags)
+    scope: tuple[int, ...] = ()
+    received: list[_Message] = field(default_factory=list)
+    product: Table = field(default_factory=lambda: np.empty(0))
+    message: Table = field(default_factory=lambda: np.empty(0))
 
 
-def eliminate(network: Network, decomposition: Decomposition) -> tuple[dict[str, float], float]:
+def eliminate(arrays: Arrays, order: Order) -> tuple[Table, float]:
     """P(true) of every variable of a connected network, and the natural log of Z.
 
     Args:
-        network: connected, with at least one variable.
-        decomposition: of this network; the tables are as large as its bags.
-
-    Raises:
-        InferenceError: if the network is too wide, or Z is zero or out of the
-            range of floating point.
-    """
-    if not decomposition.feasible:
-        raise InferenceError(
-            f"exact inference needs a width of at most {MAX_WIDTH}, the network has "
-            f"{decomposition.width} over {len(network.variables)} variables"
-        )
-    scaled, log_scale = _anchored(network)
-    solver = _lazy.pgmpy("inference").VariableElimination(scaled.to_pgmpy())
-    tree = _merge_bags(decomposition.bags)
-    p_true: dict[str, float] = {}
-    log_z = -np.inf
-    for bag in _covering_bags(tree):
-        query = [network.variables[i] for i in sorted(tree.nodes[bag]["variables"])]
-        order = [network.variables[i] for i in _order_towards(tree, bag)]
-        # The result is not normalised for a Markov network, and its axes come
-        # in an order of pgmpy's own.
-        joint = solver.query(query, elimination_order=order, show_progress=False)
-        z = float(joint.values.sum())
-        if not (np.isfinite(z) and z > 0.0):
-            raise InferenceError(
-                f"the weights of {len(network.variables)} connected variables add up to {z:g}: "
-                "they contradict each other, or leave the range of floating point"
-            )
-        log_z = float(np.log(z)) + log_scale
-        for axis, variable in enumerate(joint.variables):
-            mass = float(joint.values.take(1, axis=axis).sum())
-            p_true.setdefault(variable, min(1.0, mass / z))
-    return p_true, log_z
-
-
-def _merge_bags(bags: _lazy.Graph) -> _lazy.Graph:
-    """Contract edges of a tree decomposition, which leaves a tree decomposition.
+        arrays: the network, n variables.
+        order: of its variables; memory and time grow with ``order.cost``.
 
     Returns:
-        A tree over the numbers of bags, each with its set ``variables``.
+        (n,) probabilities, and log Z: -inf if every assignment has probability
+        zero, and the probabilities then mean nothing.
     """
-    nx = _lazy.networkx()
-    number = {bag: i for i, bag in enumerate(bags)}
-    variables = [set(bag) for bag in bags]
-    merged_into = list(range(len(variables)))
-    edges = [(number[parent], number[bag]) for parent, bag in nx.bfs_edges(bags, next(iter(bags)))]
-    for parent, bag in reversed(edges):
-        union = variables[parent] | variables[bag]
-        if len(union) <= _MERGED_BAG:
-            variables[parent] = union
-            merged_into[bag] = parent
-    tree = nx.Graph()
-    tree.add_node(0, variables=variables[0])
-    for parent, bag in edges:  # outwards, so the parent's own fate is settled
-        if merged_into[bag] == bag:
-            tree.add_node(bag, variables=variables[bag])
-            tree.add_edge(merged_into[parent], bag)
+    anchor = likely_assignment(arrays)
+    unary, tables, larger, log_scale, excess = _relative_to(arrays, anchor)
+    linear = excess <= _LINEAR
+    algebra = _LINEAR_ALGEBRA if linear else _LOG_ALGEBRA
+    place = np.empty(arrays.count, dtype=np.intp)
+    place[list(order.variables)] = np.arange(arrays.count)
+    cliques = [_Clique() for _ in range(arrays.count)]
+    with np.errstate(divide="ignore"):
+        for at, v in enumerate(order.variables):
+            cliques[at].scope = (at, *sorted(int(place[u]) for u in bits(order.scopes[at])))
+            cliques[at].received.append(_Message((at,), algebra.enter(unary[v])))
+        for (x, y), table in zip(place[arrays.ends].tolist(), algebra.enter(tables), strict=True):
+            pair = (x, y) if x < y else (y, x)
+            cliques[pair[0]].received.append(_Message(pair, table if x < y else table.T))
+        for members, logs in larger:
+            places = [int(place[v]) for v in members]
+            axes = sorted(range(len(places)), key=places.__getitem__)
+            scope = tuple(places[i] for i in axes)
+            cliques[scope[0]].received.append(_Message(scope, algebra.enter(logs.transpose(axes))))
+    total = 0.0 if not linear else 1.0
+    for at, clique in enumerate(cliques):
+        clique.product = _product(clique, algebra)
+        clique.message = algebra.sum_first(clique.product)
+        rest = clique.scope[1:]
+        if rest:
+            cliques[rest[0]].received.append(_Message(rest, clique.message, sender=at))
         else:
-            merged_into[bag] = merged_into[parent]
-    return tree
+            total = float(clique.message)
+    log_z = log_scale + algebra.leave(total)
+    p_true = np.empty(arrays.count)
+    joint: dict[int, Table] = {len(cliques) - 1: np.ones(())}
+    for at in range(len(cliques) - 1, -1, -1):
+        clique = cliques[at]
+        belief = algebra.belief(clique.product, clique.message, joint.pop(at))
+        p_true[order.variables[at]] = float(belief[1].sum())
+        _share(belief, clique.scope, clique.received, joint)
+        clique.product = clique.message = np.empty(0)
+    return np.minimum(p_true, 1.0), log_z
 
 
-def _covering_bags(tree: _lazy.Graph) -> list[int]:
-    """Bags that together hold every variable, greedily few of them."""
-    variables = dict(tree.nodes(data="variables"))
-    remaining = set().union(*variables.values())
-    chosen = []
-    while remaining:
-        best = max(variables, key=lambda bag: len(variables[bag] & remaining))
-        chosen.append(best)
-        remaining -= variables[best]
-    return chosen
-
-
-def _order_towards(tree: _lazy.Graph, root: int) -> list[int]:
-    """An elimination order that ends at ``root`` and makes no table larger than a bag.
-
-    Leaves of the tree first: what a bag does not share with the next bag
-    towards the root occurs nowhere else any more.
-    """
-    variables = tree.nodes.data("variables")
-    inwards = reversed(list(_lazy.networkx().bfs_edges(tree, root)))
-    return [v for parent, bag in inwards for v in sorted(variables[bag] - variables[parent])]
-
-
-def _anchored(network: Network) -> tuple[Network, float]:
-    """The network with each factor divided by its value at one likely assignment.
-
-    That assignment then weighs 1, so Z, a sum that contains it, cannot
-    underflow however many factors there are.
-
-    Returns:
-        The network and the natural log of what it was divided by.
-    """
-    products = log_products(network.factors, network.positions)
-    anchor = _likely_assignment(network, products)
-    log_scale = 0.0
-    factors = []
-    for scope, logs in products.items():
-        peak = float(logs.max())
-        if peak == -np.inf:
-            raise InferenceError(f"no state of {', '.join(scope)} is possible")
-        value = float(logs[tuple(anchor[v] for v in scope)])
-        shift = value if value > peak - _ANCHOR_SLACK else peak
-        factors.append(from_log_table(scope, logs - shift))
-        log_scale += shift
-    return Network(network.variables, tuple(factors)), log_scale
-
-
-def _likely_assignment(network: Network, products: dict[tuple[str, ...], Table]) -> dict[str, int]:
+def likely_assignment(arrays: Arrays) -> list[int]:
     """A local maximum of the network's weight, by coordinate ascent from all true."""
-    state = dict.fromkeys(network.variables, 1)
-    touching: dict[str, list[tuple[tuple[str, ...], Table]]] = {v: [] for v in state}
-    for scope, logs in products.items():
-        for variable in scope:
-            touching[variable].append((scope, logs))
-    for _ in range(_ANCHOR_SWEEPS):
-        before = dict(state)
-        for variable in state:
-            weights = [
-                sum(
-                    float(logs[tuple(value if v == variable else state[v] for v in scope)])
-                    for scope, logs in touching[variable]
-                )
-                for value in (0, 1)
-            ]
-            state[variable] = int(weights[1] >= weights[0])
-        if state == before:
+    finite = np.maximum(arrays.unary, -1e9)
+    gain = (finite[:, 1] - finite[:, 0]).tolist()
+    state = [1] * arrays.count
+    near: list[list[tuple[int, float, float]]] = [[] for _ in state]
+    tables = np.maximum(arrays.tables, -1e9)
+    first = (tables[:, 1, :] - tables[:, 0, :]).tolist()
+    second = (tables[:, :, 1] - tables[:, :, 0]).tolist()
+    for (x, y), by_y, by_x in zip(arrays.ends.tolist(), first, second, strict=True):
+        near[x].append((y, by_y[0], by_y[1]))
+        near[y].append((x, by_x[0], by_x[1]))
+    for _ in range(_SWEEPS):
+        changed = False
+        for v, others in enumerate(near):
+            drive = gain[v] + sum(one if state[u] else zero for u, zero, one in others)
+            best = int(drive >= 0)
+            changed |= best != state[v]
+            state[v] = best
+        if not changed:
             break
     return state
+
+
+def _relative_to(
+    arrays: Arrays, anchor: Sequence[int]
+) -> tuple[Table, Table, list[tuple[tuple[int, ...], Table]], float, float]:
+    """Every potential minus its value at the anchor, what that adds up to, and the excess.
+
+    Returns:
+        Unary, pairwise and larger potentials, the log weight taken out of them, and
+        the largest log weight that any assignment could have relative to the anchor's.
+        Where the anchor is impossible, the excess is infinite.
+    """
+    state = np.array(anchor, dtype=np.intp)
+    at = np.arange(len(state))
+    own = arrays.unary[at, state]
+    pair = arrays.tables[
+        np.arange(len(arrays.ends)), state[arrays.ends[:, 0]], state[arrays.ends[:, 1]]
+    ]
+    values = [float(table[tuple(state[list(scope)])]) for scope, table in arrays.larger]
+    if not (np.isfinite(own).all() and np.isfinite(pair).all() and np.isfinite(values).all()):
+        return arrays.unary, arrays.tables, list(arrays.larger), 0.0, math.inf
+    unary = arrays.unary - own[:, None]
+    tables = arrays.tables - pair[:, None, None]
+    larger = [(s, t - v) for (s, t), v in zip(arrays.larger, values, strict=True)]
+    excess = unary.max(axis=1).sum() + tables.max(axis=(1, 2), initial=0.0).sum()
+    excess += sum(t.max() for _, t in larger)
+    return unary, tables, larger, float(own.sum() + pair.sum() + sum(values)), float(excess)
+
+
+class _Linear:
+    """Multiplication of weights."""
+
+    @staticmethod
+    def enter(logs: Table) -> Table:
+        return np.exp(logs)
+
+    @staticmethod
+    def multiply(x: Table, y: Table) -> Table:
+        return x * y
+
+    @staticmethod
+    def sum_first(table: Table) -> Table:
+        summed: Table = table[0] + table[1]
+        return summed
+
+    @staticmethod
+    def belief(product: Table, message: Table, joint: Table) -> Table:
+        """P(first variable, the others), from P(the others); 0 where these are impossible."""
+        ratio = np.divide(joint, message, out=np.zeros_like(message), where=message > 0)
+        return product * ratio
+
+    @staticmethod
+    def leave(total: float) -> float:
+        return math.log(total) if total > 0 else -math.inf
+
+
+class _Log:
+    """The same on natural logarithms."""
+
+    @staticmethod
+    def enter(logs: Table) -> Table:
+        return logs
+
+    @staticmethod
+    def multiply(x: Table, y: Table) -> Table:
+        return x + y
+
+    @staticmethod
+    def sum_first(table: Table) -> Table:
+        summed: Table = np.logaddexp(table[0], table[1])
+        return summed
+
+    @staticmethod
+    def belief(product: Table, message: Table, joint: Table) -> Table:
+        given: Table = np.exp(product - np.where(np.isneginf(message), 0.0, message))
+        belief: Table = given * joint
+        return belief
+
+    @staticmethod
+    def leave(total: float) -> float:
+        return total
+
+
+_LINEAR_ALGEBRA, _LOG_ALGEBRA = _Linear(), _Log()
+_Algebra = _Linear | _Log
+
+
+def _product(clique: _Clique, algebra: _Algebra) -> Table:
+    """All that a clique received, multiplied over its whole scope.
+
+    Small messages are multiplied with each other first, so that few products
+    are as large as the clique; these groups replace them in ``received``, and on
+    the way down the clique's marginal is summed once for each group.
+    """
+    waiting = sorted(clique.received, key=lambda m: len(m.scope))
+    groups: list[_Message] = []
+    while waiting:
+        group = waiting.pop(0)
+        parts = [group]
+        scope = set(group.scope)
+        rest = []
+        for other in waiting:
+            if len(scope | set(other.scope)) <= _GROUPED:
+                scope |= set(other.scope)
+                parts.append(other)
+            else:
+                rest.append(other)
+        if len(parts) > 1:
+            own = tuple(sorted(scope))
+            table = _multiplied(parts, own, algebra)
+            group = _Message(own, table, tuple(parts))
+        groups.append(group)
+        waiting = rest
+    clique.received = groups
+    return _multiplied(groups, clique.scope, algebra)
+
+
+def _multiplied(messages: Sequence[_Message], scope: tuple[int, ...], algebra: _Algebra) -> Table:
+    """The product of messages over a scope that holds all of theirs."""
+    table = _over(messages[0], scope)
+    for message in messages[1:]:
+        table = algebra.multiply(table, _over(message, scope))
+    full = (2,) * len(scope)
+    return table if table.shape == full else np.broadcast_to(table, full)
+
+
+def _over(message: _Message, scope: tuple[int, ...]) -> Table:
+    """A message's table with an axis of length 1 for what it does not depend on.
+
+    On a large scope it is spelt out over the last axes: numpy multiplies in inner
+    loops over these, and loops of length 2 cost more than what is in them.
+    """
+    own = set(message.scope)
+    table = message.table.reshape([2 if place in own else 1 for place in scope])
+    if len(scope) > _LARGE and table.shape[-_INNER:] != (2,) * _INNER:
+        table = np.broadcast_to(table, table.shape[:-_INNER] + (2,) * _INNER).copy()
+    return table
+
+
+def _share(
+    belief: Table, scope: tuple[int, ...], received: Sequence[_Message], joint: dict[int, Table]
+) -> None:
+    """Tell the senders of messages the joint probabilities of what they were about."""
+    for message in received:
+        if message.sender < 0 and not any(_senders(message)):
+            continue
+        own = set(message.scope)
+        table = _sum_out(belief, [place in own for place in scope])
+        if message.sender >= 0:
+            joint[message.sender] = table
+        else:
+            _share(table, message.scope, message.parts, joint)
+
+
+def _sum_out(table: Table, keep: Sequence[bool]) -> Table:
+    """Sum over the axes not kept, neighbouring ones as one.
+
+    numpy sums over scattered axes of length 2 with inner loops as short, so each run
+    of axes is made one axis of a table with three, the first run first.
+    """
+    kept = 1
+    for run in _runs(keep):
+        length, stays = run
+        if stays:
+            kept <<= length
+        else:
+            table = table.reshape(kept, 1 << length, -1).sum(axis=1)
+    return table.reshape((2,) * sum(keep))
+
+
+def _runs(keep: Sequence[bool]) -> list[tuple[int, bool]]:
+    """Lengths of the runs of equal values, with the values."""
+    return [(len(list(same)), value) for value, same in groupby(keep)]
+
+
+def _senders(message: _Message) -> list[bool]:
+    return [part.sender >= 0 for part in message.parts]

@@ -65,6 +65,9 @@ def marginals_to_json(marginals: Marginals) -> dict[str, Any]:
         "exact": marginals.exact,
         "log_z": marginals.log_z,
         "converged": marginals.converged,
+        "multimodal": marginals.multimodal,
+        "iterations": marginals.iterations,
+        "error": marginals.error,
     }
 
 

@@ -142,15 +142,10 @@ def log_table(table: Table) -> Table:
         return np.log(table)
 
 
-def from_log_table(variables: tuple[str, ...], logs: Table) -> Factor:
-    """The factor whose natural logarithms are given, rescaled by the caller to about 1.
-
-    An entry below the smallest normal float, about 1e-308, becomes that, not
-    zero: improbable must not turn into impossible. Z is then too large, but by
-    no more than rounding unless everything else is ruled out.
-    """
-    values = np.where(np.isneginf(logs), 0.0, np.maximum(np.exp(logs), np.finfo(np.float64).tiny))
-    return Factor(variables, values)
+def p_of_log_odds(log_odds: Table) -> Table:
+    """Probability of each log odds; 0 below about -37, where a double near 1 ends, too."""
+    found: Table = 0.5 + 0.5 * np.tanh(0.5 * log_odds)
+    return found
 
 
 def log_products(

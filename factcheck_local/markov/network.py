@@ -109,11 +109,17 @@ class Marginals:
 
     Attributes:
         p_true: variable → P(variable is true), in [0, 1], in the network's order.
-        log_z: natural logarithm of the partition function; Bethe's
-            approximation of it where belief propagation was used.
+        log_z: natural logarithm of the partition function; an estimate of it, or
+            of a part's, where that was approximated, an upper bound with ``wmb``.
         exact: whether the numbers are exact up to rounding.
         converged: False if belief propagation stopped before a fixed point.
         method: what was used, for people to read.
+        multimodal: whether belief propagation came to different beliefs from
+            different starts.
+        iterations: sweeps of an iterative method, 0 for the others.
+        error: estimate of the largest error of a probability; 0 if exact, None if
+            the method has none.
+        seconds: what inference took.
     """
 
     p_true: Mapping[str, float]
@@ -121,3 +127,7 @@ class Marginals:
     exact: bool
     converged: bool
     method: str
+    multimodal: bool = False
+    iterations: int = 0
+    error: float | None = 0.0
+    seconds: float = 0.0

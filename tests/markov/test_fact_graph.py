@@ -45,7 +45,16 @@ def test_nodes_become_priors_and_edges_relations() -> None:
 def test_marginals_as_json() -> None:
     marginals = infer(network_from_graph(GRAPH))
     written = json.loads(json.dumps(marginals_to_json(marginals), allow_nan=False))
-    assert list(written) == ["marginals", "method", "exact", "log_z", "converged"]
+    assert list(written) == [
+        "marginals",
+        "method",
+        "exact",
+        "log_z",
+        "converged",
+        "multimodal",
+        "iterations",
+        "error",
+    ]
     assert list(written["marginals"]) == ["a1", "c1", "c2"]
     expected = enumerate_marginals(network_from_graph(GRAPH))
     assert written["marginals"] == pytest.approx(dict(expected.p_true), abs=1e-12)
@@ -60,6 +69,9 @@ def test_an_empty_graph_has_no_marginals() -> None:
         "exact": True,
         "log_z": 0.0,
         "converged": True,
+        "multimodal": False,
+        "iterations": 0,
+        "error": 0.0,
     }
 
 

@@ -5,29 +5,30 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from factcheck_local.errors import InferenceError
 from factcheck_local.markov import (
-    MAX_WIDTH,
     Factor,
+    Limits,
     Marginals,
     Method,
     Network,
-    belief_propagation,
     enumerate_marginals,
     infer,
     prior_factor,
-    reduce,
     relation_factor,
 )
-from factcheck_local.markov.exact import decompose, eliminate
+from factcheck_local.markov.arrays import compile_network
+from factcheck_local.markov.condition import cut_set
+from factcheck_local.markov.engine import find_order
+from factcheck_local.markov.reduce import reduce
 from factcheck_local.types import RelationLabel
 
 from .strategies import fr2_network, networks_with_zeros, relation_networks
 
-METHODS: tuple[Method, ...] = ("auto", "exact", "bp")
+METHODS: tuple[Method, ...] = ("auto", "exact", "bp", "gibbs", "wmb")
 few = settings(max_examples=60, deadline=None)
 
 
@@ -61,66 +62,28 @@ def test_random_networks_agree_with_enumeration(network: Network, method: Method
     assert_same(marginals, enumerate_marginals(network))
 
 
-@given(relation_networks(max_variables=8, max_relations=24))
+@given(relation_networks(max_variables=16, max_relations=40))
 @few
-def test_elimination_without_reduction_agrees(network: Network) -> None:
-    """Parallel and equal factors reach pgmpy here, which on its own would lose some."""
-    log_z = 0.0
-    p_true: dict[str, float] = {}
-    for part in network.components():
-        part_p_true, part_log_z = eliminate(part, decompose(part))
-        p_true |= part_p_true
-        log_z += part_log_z
+def test_exact_methods_agree_up_to_sixteen_variables(network: Network) -> None:
+    """In one piece, by cases, and by mini-buckets that hold everything."""
     expected = enumerate_marginals(network)
-    assert p_true == pytest.approx(dict(expected.p_true), abs=1e-9)
-    assert log_z == pytest.approx(expected.log_z, abs=1e-9)
+    assert_same(infer(network, "exact"), expected)
+    whole = infer(network, "wmb", Limits(i_bound=16))
+    assert whole.exact
+    assert_same(whole, expected)
+    narrow = Limits(max_width=2, max_cut=4)
+    parts = [part.arrays for part in reduce(compile_network(network)).parts]
+    assume(all(find_order(part, 2) or cut_set(part, 2, 4) for part in parts))
+    assert_same(infer(network, "exact", narrow), expected)
 
 
 @given(relation_networks(forest=True))
 @few
 def test_forests_collapse_and_need_no_elimination(network: Network) -> None:
-    assert reduce(network).core.variables == ()
+    assert reduce(compile_network(network)).parts == ()
     marginals = infer(network)
     assert marginals.method == "exact (leaf elimination)"
     assert_same(marginals, enumerate_marginals(network))
-
-
-@given(relation_networks(forest=True))
-@few
-def test_belief_propagation_is_exact_on_forests(network: Network) -> None:
-    beliefs = belief_propagation(network)
-    assert beliefs.converged
-    expected = enumerate_marginals(network)
-    assert beliefs.p_true == pytest.approx(dict(expected.p_true), abs=1e-8)
-    assert beliefs.log_z == pytest.approx(expected.log_z, abs=1e-8)
-
-
-@given(relation_networks(forest=True, low=0.0))
-@few
-def test_belief_propagation_is_exact_on_forests_with_zeros(network: Network) -> None:
-    try:
-        expected = enumerate_marginals(network)
-    except InferenceError:
-        with pytest.raises(InferenceError, match="is possible"):
-            belief_propagation(network)
-        return
-    beliefs = belief_propagation(network)
-    assert beliefs.p_true == pytest.approx(dict(expected.p_true), abs=1e-8)
-    assert beliefs.log_z == pytest.approx(expected.log_z, abs=1e-8)
-
-
-def test_belief_propagation_by_hand_with_zeros() -> None:
-    # x is certain and entails y for certain; z contradicts y and is ruled out.
-    factors = (
-        prior_factor("x", 1.0),
-        Factor(("x", "y"), [[0.5, 0.5], [0.0, 1.0]]),
-        Factor(("z", "y"), [[0.5, 0.5], [1.0, 0.0]]),
-        Factor(("z", "w"), [[0.2, 0.8], [1.0, 0.0]]),
-    )
-    beliefs = belief_propagation(Network(("w", "x", "y", "z"), factors))
-    # Only ¬z is left, whose row of the last factor adds up to one.
-    assert beliefs.p_true == pytest.approx({"w": 0.8, "x": 1.0, "y": 1.0, "z": 0.0}, abs=1e-9)
-    assert beliefs.log_z == pytest.approx(math.log(0.5))
 
 
 @given(networks_with_zeros())
@@ -134,13 +97,12 @@ def test_zeros_give_the_exact_answer_or_an_error(network: Network) -> None:
                 infer(network, method)
         return
     assert_same(infer(network), expected)
-    approximate = infer(network, "bp")
-    assert all(0.0 <= p <= 1.0 for p in approximate.p_true.values())
-    assert math.isfinite(approximate.log_z)
-    # What belief propagation calls certain is certain.
-    for variable, p in approximate.p_true.items():
-        if p in (0.0, 1.0) and approximate.converged:
-            assert expected.p_true[variable] == pytest.approx(p, abs=1e-9)
+    assert_same(infer(network, "exact", Limits(max_width=1)), expected)
+    for method in ("bp", "gibbs", "wmb"):
+        approximate = infer(network, method)
+        assert all(0.0 <= p <= 1.0 for p in approximate.p_true.values())
+        assert math.isfinite(approximate.log_z)
+    assert infer(network, "wmb", Limits(i_bound=1)).log_z >= expected.log_z - 1e-9
 
 
 @given(relation_networks(max_variables=7), st.randoms(use_true_random=False))
@@ -170,8 +132,11 @@ def test_factors_over_three_variables_are_eliminated() -> None:
     factors = (Factor(("z", "x", "y"), table), Factor(("x", "leaf"), [[1, 2], [3, 1]]))
     network = Network(("x", "y", "z", "leaf"), factors)
     assert_same(infer(network), enumerate_marginals(network))
-    with pytest.raises(InferenceError, match="one or two variables"):
-        infer(network, "bp")
+    for method in ("bp", "gibbs"):
+        with pytest.raises(InferenceError, match="one or two variables"):
+            infer(network, method)
+    assert_same(infer(network, "exact", Limits(max_width=1)), enumerate_marginals(network))
+    assert_same(infer(network, "wmb"), enumerate_marginals(network))
 
 
 def complete_network(n: int) -> Network:
@@ -185,21 +150,27 @@ def complete_network(n: int) -> Network:
 
 def test_the_width_limit_is_kept() -> None:
     """A complete graph over n variables has width n - 1."""
-    wide = complete_network(MAX_WIDTH + 2)
-    marginals = infer(wide)
-    assert marginals.method == "loopy belief propagation"
+    wide = complete_network(14)
+    marginals = infer(wide, limits=Limits(max_width=12))
+    assert marginals.method == "belief propagation, checked by sampling"
     assert not marginals.exact
     assert marginals.converged
-    assert_same(marginals, enumerate_marginals(wide), tolerance=0.05)
-    with pytest.raises(InferenceError, match=f"limited to width {MAX_WIDTH}.*{MAX_WIDTH + 1}"):
-        infer(wide, "exact")
+    assert not marginals.multimodal
+    expected = enumerate_marginals(wide)
+    assert_same(marginals, expected, tolerance=0.01)
+    assert infer(wide, limits=Limits(max_width=13)).exact
+    with pytest.raises(InferenceError, match="limited to width 12; 14 connected"):
+        infer(wide, "exact", Limits(max_width=12, max_cut=0))
+    by_cases = infer(wide, "exact", Limits(max_width=12, max_cut=2))
+    assert by_cases.method == "exact (2 cases of width 12)"
+    assert_same(by_cases, expected)
 
 
 def test_one_wide_component_makes_the_whole_inexact() -> None:
-    wide = complete_network(MAX_WIDTH + 2)
+    wide = complete_network(12)
     triangle = [Factor(p, [[1, 2], [3, 5]]) for p in (("x", "y"), ("y", "z"), ("z", "x"))]
     network = Network((*wide.variables, "x", "y", "z"), (*wide.factors, *triangle))
-    marginals = infer(network)
+    marginals = infer(network, limits=Limits(max_width=4))
     assert not marginals.exact
     alone = enumerate_marginals(Network(("x", "y", "z"), tuple(triangle)))
     assert marginals.p_true["x"] == pytest.approx(alone.p_true["x"], abs=1e-12)
@@ -305,22 +276,5 @@ def test_no_variables_is_no_problem() -> None:
 
 
 def test_unknown_method() -> None:
-    with pytest.raises(ValueError, match="'wmb'"):
-        infer(Network((), ()), "wmb")  # type: ignore[arg-type]
-
-
-def test_belief_propagation_is_deterministic_and_says_when_it_fails() -> None:
-    """A frustrated complete graph has no fixed point that parallel updates reach quickly."""
-    names = [f"v{i}" for i in range(12)]
-    rng = np.random.default_rng(3)
-    factors = [
-        Factor((x, y), rng.choice([[[1e-3, 1], [1, 1e-3]], [[1, 1e-3], [1e-3, 1]]]))
-        for i, x in enumerate(names)
-        for y in names[:i]
-    ]
-    factors.append(prior_factor("v0", 0.7))
-    first = belief_propagation(Network(tuple(names), tuple(factors)))
-    second = belief_propagation(Network(tuple(names), tuple(factors)))
-    assert first == second
-    assert all(0.0 <= p <= 1.0 for p in first.p_true.values())
-    assert first.converged == (first.iterations < 2000)
+    with pytest.raises(ValueError, match="'ve'"):
+        infer(Network((), ()), "ve")  # type: ignore[arg-type]
