@@ -10,7 +10,7 @@ from factcheck_local.errors import InputError
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 
-ASSESSORS = ("fr1", "fr2", "fr3")
+ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class Settings:
 
     Attributes:
         assessor: ``fr1``: each atom with its own contexts; ``fr2``: every atom
-            with every context; ``fr3``: contexts with each other too.
+            with every context; ``fr3``: contexts with each other too; ``fr4``: and
+            with the documents they come from, copies of a text counted once.
         k: contexts retrieved for an atom, at least 1.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
         relation: ``llm``, the name of an LLM or NLI encoder, or two joined by ``+``:
@@ -34,7 +35,9 @@ class Settings:
             factcheckbench-dev are read, 97.9 % of fever-symmetric-dev.
         min_pooled_similarity: the same for a context that was retrieved for
             another atom only; what is missed here costs an FR2 edge beyond FR1's.
-        min_context_similarity: the same between two contexts, for ``fr3``.
+        min_context_similarity: the same between two contexts, for ``fr3`` and ``fr4``.
+        source_correlation: of a passage with its document, for ``fr4``, see
+            ``sources.with_sources``; two passages correlate by its square.
         strong: how much a relation has to weigh, p times the source's prior, for
             opposing evidence to count as a conflict of sources.
         alpha: weight of an undecided unit in the hallucination score.
@@ -51,6 +54,7 @@ class Settings:
     min_similarity: float = 0.25
     min_pooled_similarity: float = 0.45
     min_context_similarity: float = 0.6
+    source_correlation: float = 0.7
     strong: float = 0.5
     alpha: float = 0.5
 
@@ -67,7 +71,7 @@ class Settings:
         for name in ("min_similarity", "min_pooled_similarity", "min_context_similarity"):
             if not -1 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: expected a cosine, got {getattr(self, name)}")
-        for name in ("strong", "alpha"):
+        for name in ("source_correlation", "strong", "alpha"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: expected a value in [0, 1], got {getattr(self, name)}")
 

@@ -29,7 +29,8 @@ def pairs_to_relate(
     """The ordered pairs (premise id, hypothesis id) that the relation model reads.
 
     Args:
-        assessor: ``fr1``, ``fr2`` or ``fr3`` (FactReasoner §3.2).
+        assessor: ``fr1``, ``fr2`` or ``fr3`` (FactReasoner §3.2), or ``fr4``, which
+            reads what ``fr3`` does.
         atoms: n atoms.
         contexts: m contexts.
         retrieved: atom id -> ids of the contexts retrieved for it.
@@ -49,7 +50,7 @@ def pairs_to_relate(
     if assessor != "fr1":
         read |= similarity >= max(min_similarity, min_pooled_similarity)
     alike = context_vectors @ context_vectors.T >= min_context_similarity
-    if assessor != "fr3":
+    if assessor not in ("fr3", "fr4"):
         alike[:] = False
     np.fill_diagonal(alike, val=False)
     pairs = []

@@ -195,6 +195,7 @@ class FactChecker:
         work.note(related.settled, "pairs of passages were settled by their other direction")
         with work.stage("reason"):
             posterior = reason(checked, retrieved.contexts, related.pairs, self.settings)
+        work.note(posterior.untried, "relations were not tried for what rests on them")
         with work.stage("quote"):
             quotes = pick_quotes(
                 [(x.premise, x.hypothesis) for x in posterior.links if x.hypothesis in known],

@@ -297,24 +297,60 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What an atom's posterior rests on.
+
+    Attributes:
+        without: source -> P(atom is true) if it were not there.
+        low: the lowest P as the prior of one source at a time goes over a range.
+        high: the highest.
+        pivotal: the relation without which P is no longer on its side of ½, the one
+            that moves it farthest if there are several; None if there is none.
+    """
+
+    without: Mapping[str, float]
+    low: float
+    high: float
+    pivotal: EvidenceLink | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AtomAssessment:
-    """An atom with its verdict; ``probability`` is None where none was computed."""
+    """An atom with its verdict; ``probability`` is None where none was computed.
+
+    ``sensitivity`` is None, too, where nothing relates to the atom.
+    """
 
     atom: Atom
     verdict: Verdict
     probability: float | None = None
     reason: str | None = None
     evidence: tuple[Evidence, ...] = ()
+    sensitivity: Sensitivity | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class InferenceInfo:
-    """How the posteriors were computed; ``log_z`` is a natural logarithm."""
+    """How the posteriors were computed; ``log_z`` is a natural logarithm.
+
+    ``error`` estimates the largest error of a posterior: 0 if exact, None if unknown.
+    """
 
     method: str
     exact: bool
     converged: bool
     log_z: float | None
+    multimodal: bool = False
+    error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReliability:
+    """What FR4 says of a document: P(it is reliable), before and after the evidence."""
+
+    source: str
+    prior: float
+    posterior: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,3 +364,4 @@ class Assessment:
     pairs: tuple[ScoredPair, ...]
     inference: InferenceInfo
     notes: tuple[str, ...] = ()
+    sources: tuple[SourceReliability, ...] = ()

@@ -1,14 +1,18 @@
-"""FactReasoner (FR1, FR2, FR3): posteriors of a graphical model become verdicts."""
+"""FactReasoner (FR1 to FR4): posteriors of a graphical model become verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import fmean
 
+from factcheck_local.assess.sensitivity import sensitivity
 from factcheck_local.config import Settings
+from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import InferenceError
 from factcheck_local.graph import build_network, links_from
 from factcheck_local.markov import Marginals, infer
+from factcheck_local.sources import count_once, with_sources
 from factcheck_local.types import (
     Answer,
     Assessment,
@@ -20,6 +24,8 @@ from factcheck_local.types import (
     InferenceInfo,
     Quote,
     ScoredPair,
+    Sensitivity,
+    SourceReliability,
     Verdict,
 )
 from factcheck_local.verdicts import verdict
@@ -27,11 +33,23 @@ from factcheck_local.verdicts import verdict
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """The edges between the variables, and what follows from them."""
+    """The edges between the variables, and what follows from them.
+
+    Attributes:
+        links: the edges.
+        marginals: None if inference failed.
+        failure: why.
+        sources: what FR4 says of documents.
+        sensitivity: by atom id.
+        untried: relations whose removal was not tried.
+    """
 
     links: tuple[EvidenceLink, ...]
     marginals: Marginals | None
     failure: str | None = None
+    sources: tuple[SourceReliability, ...] = ()
+    sensitivity: Mapping[str, Sensitivity] = field(default_factory=dict)
+    untried: int = 0
 
 
 def reason(
@@ -42,11 +60,34 @@ def reason(
 ) -> Posterior:
     """Build the network and infer; an impossible network fails with its reason."""
     links = links_from(pairs)
-    network = build_network(atoms, contexts, links, settings.parameterisation)
+    # FR4 counts copies of a text once; what it says of the one holds of all.
+    same = near_duplicates(contexts) if settings.assessor == "fr4" else {}
+    passages, edges = count_once(contexts, links, same)
+
+    def solve(
+        claims: Sequence[Atom], given: Sequence[Context], between: Sequence[EvidenceLink]
+    ) -> tuple[Marginals, dict[str, str]]:
+        network = build_network(claims, given, between, settings.parameterisation)
+        names: dict[str, str] = {}
+        if settings.assessor == "fr4":
+            network, names = with_sources(network, given, settings.source_correlation)
+        return infer(network, settings.method), names
+
     try:
-        return Posterior(links, infer(network, settings.method))
+        marginals, names = solve(atoms, passages, edges)
+        found, untried = sensitivity(
+            atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
+        )
     except InferenceError as error:
         return Posterior(links, None, str(error))
+    priors: dict[str, list[float]] = {}
+    for context in passages:
+        priors.setdefault(context.source, []).append(context.prior)
+    sources = tuple(
+        SourceReliability(source, fmean(priors[source]), marginals.p_true[name])
+        for source, name in names.items()
+    )
+    return Posterior(links, marginals, None, sources, found, untried)
 
 
 def assess(
@@ -95,6 +136,7 @@ def assess(
                     Evidence(x.premise, x.label, x.probability, quotes.get((x.premise, atom.id)))
                     for x in own
                 ),
+                sensitivity=posterior.sensitivity.get(atom.id),
             )
         )
     marginals = posterior.marginals
@@ -109,6 +151,9 @@ def assess(
             exact=marginals.exact if marginals else False,
             converged=marginals.converged if marginals else False,
             log_z=marginals.log_z if marginals else None,
+            multimodal=marginals.multimodal if marginals else False,
+            error=marginals.error if marginals else None,
         ),
         notes=tuple(notes),
+        sources=posterior.sources,
     )

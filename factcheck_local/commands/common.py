@@ -15,7 +15,7 @@ import click
 from factcheck_local.errors import InputError, StoreError
 from factcheck_local.indexer.store import STORE_NAME, Store, find_store
 from factcheck_local.records import decode_answer, load_json
-from factcheck_local.report import to_markdown, to_text
+from factcheck_local.report import to_fact_graph, to_markdown, to_text
 
 STDIN = "-"
 
@@ -44,7 +44,7 @@ def valid_text(_context: click.Context, _option: click.Parameter, value: str | N
 format_option = click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "markdown"]),
+    type=click.Choice(["text", "json", "markdown", "fact-graph"]),
     default="text",
     show_default=True,
 )
@@ -143,9 +143,10 @@ def settings_values(**given: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def write_report(assessment: dict[str, Any], form: str, output: Path | None) -> None:
-    """An assessment as ``text``, ``json`` or ``markdown``, to a file or stdout."""
-    if form == "json":
-        text = json.dumps(assessment, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    """An assessment in one of the formats of ``format_option``, to a file or stdout."""
+    if form in ("json", "fact-graph"):
+        value = assessment if form == "json" else to_fact_graph(assessment)
+        text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     elif form == "markdown":
         text = to_markdown(assessment)
     else:
@@ -157,6 +158,15 @@ def write_report(assessment: dict[str, Any], form: str, output: Path | None) -> 
     if output is None:
         click.echo(text, nl=False)
         return
+    write_text(output, text)
+
+
+def write_text(output: Path, text: str) -> None:
+    """Write a file and say so on stderr.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -22,6 +22,7 @@ from factcheck_local.commands.common import (
 )
 from factcheck_local.config import ASSESSORS, Settings
 from factcheck_local.errors import RecordError
+from factcheck_local.markov import Method
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import parse_input
 from factcheck_local.report import to_dict
@@ -41,7 +42,7 @@ BELOW, UNSCORED = 1, 3
 @click.option("--embedder", metavar="NAME", help="The store's embedder.")
 @click.option("-k", type=click.IntRange(min=1), help="Passages retrieved for a claim; 3.")
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
-@click.option("--method", type=click.Choice(["auto", "exact", "bp"]), help="Inference; auto.")
+@click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(
     "--quantities/--no-quantities",
     default=None,

@@ -15,6 +15,7 @@ from factcheck_local.markov.factors import (
 )
 from factcheck_local.markov.limits import Limits
 from factcheck_local.markov.network import Marginals, Network
+from factcheck_local.markov.uai import network_from_uai, network_to_uai
 
 __all__ = [
     "Factor",
@@ -27,6 +28,8 @@ __all__ = [
     "infer",
     "marginals_to_json",
     "network_from_graph",
+    "network_from_uai",
+    "network_to_uai",
     "prior_factor",
     "relation_factor",
 ]

@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, timing
+from factcheck_local.report.view import (
+    SIGNS,
+    citations,
+    doubted,
+    headline,
+    one_line,
+    percent,
+    timing,
+    turns_on,
+)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
@@ -54,12 +63,14 @@ def _lines(assessment: dict[str, Any]) -> Iterator[str]:
                 f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
                 f"{_plain(c.place)}: “{_plain(c.quote)}”"
             )
+        if where := turns_on(assessment, atom):
+            yield f"- turns on {_plain(where)} alone"
         yield "" if found else "Nothing in the documents relates to it.\n"
     yield "## Run"
     yield ""
     yield f"- inference: {assessment['inference']['method']}"
     yield f"- time: {timing(assessment)}"
-    for note in assessment["notes"]:
+    for note in [*doubted(assessment), *assessment["notes"]]:
         yield f"- note: {_plain(note)}"
     for model in run["models"]:
         yield f"- {model['role']}: {_plain(model['id'])}, sha256 `{model['sha256']}`"

@@ -16,6 +16,7 @@ from factcheck_local.types import (
     AtomAssessment,
     Context,
     Evidence,
+    Sensitivity,
     Span,
     Verdict,
 )
@@ -65,7 +66,12 @@ def to_dict(run: Run) -> dict[str, Any]:
             "exact": found.inference.exact,
             "log_z": found.inference.log_z,
             "converged": found.inference.converged,
+            "multimodal": found.inference.multimodal,
+            "error": found.inference.error,
         },
+        "sources": [
+            {"source": s.source, "prior": s.prior, "posterior": s.posterior} for s in found.sources
+        ],
         "notes": list(found.notes),
     }
 
@@ -110,9 +116,28 @@ def _atom(assessed: AtomAssessment) -> dict[str, Any]:
         "reason": assessed.reason,
         "label": atom.label,
         "evidence": [_evidence(e) for e in assessed.evidence],
+        "sensitivity": _sensitivity(assessed.sensitivity),
     }
-    optional = ("reason", "label", "repeats")
+    optional = ("reason", "label", "repeats", "sensitivity")
     return {k: v for k, v in fields.items() if v or k not in optional}
+
+
+def _sensitivity(found: Sensitivity | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    pivotal = found.pivotal
+    return {
+        "without": dict(found.without),
+        "low": found.low,
+        "high": found.high,
+        "pivotal": None
+        if pivotal is None
+        else {
+            "from": pivotal.premise,
+            "to": pivotal.hypothesis,
+            "relation": pivotal.label.value,
+        },
+    }
 
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:

@@ -9,7 +9,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, timing
+from factcheck_local.report.view import (
+    SIGNS,
+    citations,
+    doubted,
+    headline,
+    one_line,
+    percent,
+    timing,
+    turns_on,
+)
 
 _COLOURS = {
     "supported": "green",
@@ -67,7 +76,7 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
     console.print(headline(assessment), style="bold")
     inference = assessment["inference"]
     console.print(f"inference: {inference['method']}; time: {timing(assessment)}", style="dim")
-    for note in assessment["notes"]:
+    for note in [*doubted(assessment), *assessment["notes"]]:
         console.print(f"note: {one_line(note)}", style="dim")
     console.print(f"signature: {assessment['run']['signature']}", style="dim")
     return out.getvalue()
@@ -90,4 +99,6 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
             style="dim",
         )
         text.append(f"“{one_line(citation.quote)}”")
+    if where := turns_on(assessment, atom):
+        text.append(f"\nturns on {one_line(where)} alone", style="dim")
     return text

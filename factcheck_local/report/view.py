@@ -68,6 +68,29 @@ def place(context: dict[str, Any], quote: dict[str, Any] | None) -> str:
     return f"{context['source']}:{line}"
 
 
+def turns_on(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
+    """Where the relation stands that the verdict turns on; empty if it rests on no single one."""
+    found = (atom.get("sensitivity") or {}).get("pivotal")
+    if not found:
+        return ""
+    contexts = {c["id"]: c for c in assessment["contexts"]}
+    where = place(contexts[found["from"]], None)
+    if found["to"] == atom["id"]:
+        return where
+    other = contexts.get(found["to"])
+    return f"{where} ({found['relation']} of {place(other, None) if other else 'another claim'})"
+
+
+def doubted(assessment: dict[str, Any]) -> list[str]:
+    """Documents that the evidence makes less likely to be reliable than not, for FR4."""
+    return [
+        f"{s['source']} is probably not reliable: {percent(s['posterior'])}, before the evidence "
+        f"{percent(s['prior'])}"
+        for s in assessment.get("sources", ())
+        if s["posterior"] < 0.5 <= s["prior"]
+    ]
+
+
 def percent(value: float | None) -> str:
     """A probability in per cent; a dash where there is none.
 

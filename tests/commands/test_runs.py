@@ -129,7 +129,7 @@ GRAPH = {
 }
 
 
-@pytest.mark.parametrize("method", ["auto", "exact", "bp"])
+@pytest.mark.parametrize("method", ["auto", "exact", "bp", "gibbs", "wmb"])
 @pytest.mark.parametrize(
     ("factors", "true", "false"),
     [
@@ -144,11 +144,32 @@ def test_infer(tmp_path: Path, method: str, factors: str, true: float, false: fl
     done = factcheck("infer", tmp_path / "g.json", *options)
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
-    assert set(found) == {"marginals", "method", "exact", "log_z", "converged"}
+    assert {"marginals", "method", "exact", "log_z", "converged"} <= set(found)
+    assert found["multimodal"] is False
     assert set(found["marginals"]) == {"a", "c1", "c2"}
     assert found["marginals"]["a"] == pytest.approx(true / (true + false), abs=1e-9)
     assert found["converged"] is True
     assert factcheck("infer", "-", *options, stdin=json.dumps(GRAPH).encode()) == done
+
+
+def test_infer_reads_and_writes_uai(tmp_path: Path) -> None:
+    (tmp_path / "g.json").write_text(json.dumps(GRAPH))
+    done = factcheck("infer", tmp_path / "g.json", "--write-uai", tmp_path / "g.uai")
+    assert done.code == 0
+    assert (tmp_path / "g.uai").read_text().startswith("MARKOV\n3\n2 2 2\n")
+    again = factcheck("infer", tmp_path / "g.uai")
+    assert again.code == 0
+    expected = json.loads(done.out)["marginals"]
+    found = json.loads(again.out)["marginals"]
+    assert list(found.values()) == pytest.approx(list(expected.values()), abs=1e-12)
+    assert list(found) == ["x0", "x1", "x2"]
+
+
+def test_infer_refuses_a_broken_uai_file(tmp_path: Path) -> None:
+    (tmp_path / "g.uai").write_text("MARKOV 1 2 1 1 0 2 1 -1")
+    done = factcheck("infer", tmp_path / "g.uai")
+    assert (done.code, done.out) == (2, "")
+    assert "g.uai: UAI: entry 1 of table 0: expected a number >= 0, got '-1'" in done.err
 
 
 # --------------------------------------------------------- relate and atoms

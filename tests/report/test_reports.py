@@ -13,12 +13,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from factcheck_local.markov import infer, network_from_graph
 from factcheck_local.metrics import binary_entropy, entropy, hallucination_score
-from factcheck_local.report import SCHEMA, to_dict, to_markdown, to_text
+from factcheck_local.report import SCHEMA, to_dict, to_fact_graph, to_markdown, to_text
 from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, place
-from factcheck_local.types import AtomAssessment, Span, Verdict
+from factcheck_local.types import (
+    AtomAssessment,
+    Evidence,
+    EvidenceLink,
+    Sensitivity,
+    SourceReliability,
+    Span,
+    Verdict,
+)
 
-from .helpers import ALL, CONTEXTS, PASSAGE, TEXT, assessment, atom, run
+from .helpers import (
+    ALL,
+    CONTEXTS,
+    CONTRADICTION,
+    ENTAILMENT,
+    PASSAGE,
+    TEXT,
+    assessment,
+    atom,
+    quote,
+    run,
+)
 
 
 @pytest.fixture
@@ -41,7 +61,7 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
     """Those of architecture.md; what is added to them is marked."""
     assert set(whole) == {
         *("schema", "run", "answer", "summary", "atoms", "contexts", "relations", "inference"),
-        "notes",  # added
+        *("notes", "sources"),  # added
     }
     assert whole["schema"] == SCHEMA == "factcheck.assessment/1"
     assert set(whole["run"]) == {
@@ -74,7 +94,10 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
     assert [set(r) for r in whole["relations"]] == [
         {"from", "to", "relation", "entailment", "contradiction", "neutral"}
     ]
-    assert set(whole["inference"]) == {"method", "exact", "log_z", "converged"}
+    assert set(whole["inference"]) == {
+        *("method", "exact", "log_z", "converged"),
+        *("multimodal", "error"),  # added
+    }
 
 
 def test_values(whole: dict[str, Any]) -> None:
@@ -302,3 +325,61 @@ def test_any_claim_stays_one_cell(text: str) -> None:
     assert html.count("<tr>") == 2
     assert html.count("<td") == 3
     assert html.count("<h3>") == 1
+
+
+# --------------------------------------------------- what a verdict rests on
+
+
+def test_what_a_verdict_turns_on_and_doubted_sources_are_shown() -> None:
+    found = assessment(
+        AtomAssessment(
+            atom(0),
+            Verdict.SUPPORTED,
+            0.97,
+            evidence=(Evidence("c1", ENTAILMENT, 0.95, quote("Leave is 25 days a year.")),),
+            sensitivity=Sensitivity(
+                {"leave.md": 0.5}, 0.6, 0.98, EvidenceLink("c1", "a0", ENTAILMENT, 0.95, 0.97)
+            ),
+        ),
+        AtomAssessment(
+            atom(1),
+            Verdict.SUPPORTED,
+            0.8,
+            evidence=(Evidence("c2", ENTAILMENT, 0.9, None),),
+            sensitivity=Sensitivity(
+                {"old.pdf": 0.7}, 0.6, 0.9, EvidenceLink("c1", "c2", CONTRADICTION, 0.95, 0.97)
+            ),
+        ),
+        AtomAssessment(atom(2), Verdict.NOT_FOUND, 0.5, sensitivity=Sensitivity({}, 0.5, 0.5)),
+    )
+    sources = (SourceReliability("old.pdf", 0.9, 0.04), SourceReliability("leave.md", 0.9, 0.95))
+    value = to_dict(run(replace(found, sources=sources)))
+    assert value["atoms"][0]["sensitivity"] == {
+        "without": {"leave.md": 0.5},
+        "low": 0.6,
+        "high": 0.98,
+        "pivotal": {"from": "c1", "to": "a0", "relation": "entailment"},
+    }
+    assert value["atoms"][2]["sensitivity"]["pivotal"] is None
+    assert value["sources"][0] == {"source": "old.pdf", "prior": 0.9, "posterior": 0.04}
+    text = to_text(value, width=400, colour=False)
+    assert "turns on leave.md:7 alone" in text
+    assert "turns on leave.md:7 (contradiction of old.pdf, p. 3) alone" in text
+    assert text.count("turns on") == 2
+    for report in (text, to_markdown(value).replace("\\", "")):
+        assert "old.pdf is probably not reliable: 4.0 %, before the evidence 90.0 %" in report
+        assert "leave.md is probably" not in report
+        assert "turns on leave.md:7 alone" in report
+
+
+def test_the_fact_graph_gives_the_posteriors_again() -> None:
+    value = to_dict(run(assessment(*ALL)))
+    graph = json.loads(json.dumps(to_fact_graph(value)))
+    assert [n["id"] for n in graph["nodes"]] == ["a0", "a1", "a2", "a3", "c1", "c2", "c3"]
+    assert graph["nodes"][4] == {"id": "c1", "type": "context", "probability": 0.98}
+    (edge,) = graph["edges"]
+    assert (edge["from"], edge["to"], edge["link"]) == ("c1", "a0", "context_atom")
+    assert edge["probability"] == pytest.approx(0.9 + 0.5 * 0.08)
+    found = infer(network_from_graph(graph)).p_true
+    assert found["a0"] == pytest.approx(0.98 * 0.94 + 0.02 * 0.5)
+    assert found["a3"] == pytest.approx(0.5)

@@ -1,0 +1,48 @@
+"""The assessment as a fact graph in FactReasoner's JSON, for ``factcheck infer`` and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from factcheck_local.graph import ATOM_PRIOR, links_from
+from factcheck_local.types import Relation, ScoredPair
+
+
+def to_fact_graph(assessment: dict[str, Any]) -> dict[str, Any]:
+    """Nodes with priors and the edges of the network, as ``network_from_graph`` reads them.
+
+    An edge's ``probability`` is what its factor carries (``EvidenceLink.strength``), so
+    inference over the graph gives the posteriors of FR1 to FR3 again. FR4's
+    documents have no place in the format and are left out.
+
+    Args:
+        assessment: what ``to_dict`` gives.
+    """
+    atoms = [a["id"] for a in assessment["atoms"] if a["probability"] is not None]
+    kinds = {c["id"]: "context" for c in assessment["contexts"]} | dict.fromkeys(atoms, "atom")
+    priors = {c["id"]: c["prior"] for c in assessment["contexts"]}
+    pairs = [
+        ScoredPair(
+            r["from"],
+            r["to"],
+            Relation(r["entailment"], r["contradiction"], r["neutral"]),
+        )
+        for r in assessment["relations"]
+        if r["to"] in kinds
+    ]
+    return {
+        "nodes": [
+            {"id": name, "type": kinds[name], "probability": priors.get(name, ATOM_PRIOR)}
+            for name in (*atoms, *priors)
+        ],
+        "edges": [
+            {
+                "from": link.premise,
+                "to": link.hypothesis,
+                "relation": link.label.value,
+                "probability": link.strength,
+                "link": f"{kinds[link.premise]}_{kinds[link.hypothesis]}",
+            }
+            for link in links_from(pairs)
+        ],
+    }
