@@ -13,7 +13,7 @@ import numpy as np
 from factcheck_local.markov import Network, Parameterisation, prior_factor, relation_factor
 from factcheck_local.types import RelationLabel
 
-#: Share of an atom's passages that another atom has retrieved before.
+#: Share of an atom's passages that another atom has retrieved before, where they are pooled.
 SHARED = 0.3
 #: How often a relation says the opposite of the hidden truth; drawn per graph.
 NOISE = (0.1, 0.2)
@@ -31,15 +31,19 @@ class Family:
         name: for tables.
         density: share of the pairs of an atom and a passage not its own that are related.
         passages: whether passages are related with each other.
+        shared: share of an atom's passages that another atom has retrieved before.
     """
 
     name: str
     density: float = 0.0
     passages: bool = False
+    shared: float = SHARED
 
 
 FAMILIES = (
-    Family("FR1"),
+    # Each atom with its own passages, as the paper has it, and pooled, as we do.
+    Family("FR1", shared=0.0),
+    Family("FR1 pooled"),
     Family("FR2 5 %", density=0.05),
     Family("FR2 20 %", density=0.2),
     Family("FR3", density=0.05, passages=True),
@@ -55,7 +59,7 @@ def fact_graph(
     count = 0
     for atom in range(atoms):
         for _ in range(int(rng.integers(3, 6))):
-            shared = count > 0 and rng.random() < SHARED
+            shared = count > 0 and rng.random() < family.shared
             passage = int(rng.integers(count)) if shared else count
             count = max(count, passage + 1)
             related.add((passage, atom))

@@ -26,6 +26,7 @@ from factcheck_local.config import Settings
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
+from factcheck_local.markov import Parameterisation
 from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, confusion_matrix
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.offline import go_offline
@@ -36,6 +37,7 @@ from factcheck_local.report import to_dict
 from factcheck_local.types import Answer, Atom, AtomAssessment, Span, Verdict
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "handbook"
+_OTHER: dict[str, Parameterisation] = {"conditional": "table1", "table1": "conditional"}
 CLASSES = ("supported", "contradicted", "not found or conflicting", "missed")
 
 
@@ -59,12 +61,21 @@ def main() -> None:
     ):
         sync([CORPUS], store, embedder, exclude=["answers/**"])
         checker = FactChecker(settings, store, embedder=embedder)
+        # The store keeps what the relation model said, so the second one reads nothing again.
+        other = FactChecker(
+            replace(settings, parameterisation=_OTHER[settings.parameterisation]),
+            store,
+            embedder=embedder,
+        )
+        changes: list[dict[str, Any]] = []
         for labels in sorted((CORPUS / "answers").glob("*.labels.json")):
             begun = time.perf_counter()
             own, run = _answer(labels, checker, embedder, gold=options.claims == "gold")
             rows += own
             _keep(run, labels, options.assessments)
             seconds[labels.name.split(".")[0]] = round(time.perf_counter() - begun, 1)
+            if options.compare_factors:
+                changes += _changes(own, _answer(labels, other, embedder, gold=True)[0])
         digest = store.digest()
         models = {checker.relation_model.id: checker.relation_model.sha256}
     result = _summary(rows) | {
@@ -75,7 +86,11 @@ def main() -> None:
         "seconds": seconds,
         "rows": rows,
     }
+    if options.compare_factors:
+        result["factors_compared"] = changes
     _show(result)
+    if options.compare_factors:
+        _show_changes(changes, settings.parameterisation)
     if options.output:
         options.output.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
@@ -86,6 +101,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--assessor", default="fr2")
     parser.add_argument("--relation", default="llm")
     parser.add_argument("--factors", default="conditional")
+    parser.add_argument(
+        "--compare-factors",
+        action="store_true",
+        help="say what the other parameterisation would change, for gold claims",
+    )
     parser.add_argument("--no-quantities", dest="quantities", action="store_false")
     parser.add_argument("-k", type=int, default=Settings().k)
     parser.add_argument("--output", type=Path, help="results as JSON")
@@ -126,6 +146,34 @@ def _answer(
         for match in [found.get(atom.id)]
     ]
     return rows, run
+
+
+def _changes(rows: list[dict[str, Any]], other: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Label, verdict and P of every claim under both parameterisations."""
+    return [
+        {
+            "id": row["id"],
+            "label": row["exact_label"],
+            "verdicts": [row["exact_verdict"], twin["exact_verdict"]],
+            "probabilities": [row["probability"], twin["probability"]],
+        }
+        for row, twin in zip(rows, other, strict=True)
+    ]
+
+
+def _show_changes(changes: list[dict[str, Any]], factors: str) -> None:
+    """The claims whose verdict differs, and how far the posteriors are apart."""
+    apart = [abs(c["probabilities"][0] - c["probabilities"][1]) for c in changes]
+    print(f"\n{factors} against {_OTHER[factors]}: P differs by {np.mean(apart):.3f} on average, ")
+    print(f"by {max(apart):.3f} at most; verdicts that differ:\n")
+    print(f"| claim | label | {factors} | {_OTHER[factors]} |\n|---|---|---|---|")
+    for change in changes:
+        if change["verdicts"][0] != change["verdicts"][1]:
+            cells = [
+                f"{v} {p:.2f}"
+                for v, p in zip(change["verdicts"], change["probabilities"], strict=True)
+            ]
+            print(f"| {change['id']} | {change['label']} | {' | '.join(cells)} |")
 
 
 def _keep(run: Run, labels: Path, folder: Path | None) -> None:

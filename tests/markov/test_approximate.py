@@ -62,7 +62,7 @@ def test_belief_propagation_is_exact_on_forests_from_every_start(network: Networ
 
 def test_belief_propagation_is_the_same_on_torch() -> None:
     """The code of a GPU, on the processor."""
-    arrays = compile_network(fact_graph(FAMILIES[2], 12, seed=1))
+    arrays = compile_network(fact_graph(FAMILIES[3], 12, seed=1))
     numpy = belief_propagation(arrays, starts=4, seed=3)
     torch = belief_propagation(arrays, starts=4, seed=3, device="torch:cpu")
     assert torch.log_odds == pytest.approx(numpy.log_odds, abs=1e-7)
@@ -71,7 +71,7 @@ def test_belief_propagation_is_the_same_on_torch() -> None:
 
 
 def test_networks_side_by_side_do_not_meet() -> None:
-    one, other = (compile_network(fact_graph(FAMILIES[1], 8, seed=s)) for s in (1, 2))
+    one, other = (compile_network(fact_graph(FAMILIES[2], 8, seed=s)) for s in (1, 2))
     both = Arrays(
         np.concatenate([one.unary, other.unary]),
         np.concatenate([one.ends, other.ends + one.count]),
@@ -134,8 +134,8 @@ def test_a_frustrated_network_is_sampled_right(seed: int) -> None:
 
 
 def test_sampling_is_unbiased_and_seeded() -> None:
-    arrays = compile_network(fact_graph(FAMILIES[2], 4, seed=5))
-    network = fact_graph(FAMILIES[2], 4, seed=5)
+    arrays = compile_network(fact_graph(FAMILIES[3], 4, seed=5))
+    network = fact_graph(FAMILIES[3], 4, seed=5)
     expected = enumerate_marginals(network)
     start = np.zeros((1, arrays.count))
     runs = [
@@ -152,7 +152,7 @@ def test_sampling_is_unbiased_and_seeded() -> None:
 
 
 def test_bipartite_graphs_have_two_blocks() -> None:
-    arrays = compile_network(fact_graph(FAMILIES[2], 10, seed=1))
+    arrays = compile_network(fact_graph(FAMILIES[3], 10, seed=1))
     blocks = colours(arrays)
     assert len(blocks) == 2
     assert sorted(np.concatenate(blocks).tolist()) == list(range(arrays.count))
