@@ -71,7 +71,8 @@ def reason(
         names: dict[str, str] = {}
         if settings.assessor == "fr4":
             network, names = with_sources(network, given, settings.source_correlation)
-        return infer(network, settings.method), names
+        wanted = (*(a.id for a in claims), *names.values())
+        return infer(network, settings.method, wanted=wanted), names
 
     try:
         marginals, names = solve(atoms, passages, edges)

@@ -1,9 +1,12 @@
 """Choose how to infer: closed form, elimination, or approximation."""
 
 import time
+from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from factcheck_local.errors import InferenceError
 from factcheck_local.markov.approximate import approximate, fixed_points
@@ -23,6 +26,9 @@ from factcheck_local.markov.wmb import weighted_mini_buckets
 
 Method = Literal["auto", "exact", "bp", "gibbs", "wmb"]
 
+#: Which variables' posteriors are asked for.
+Wanted = NDArray[np.bool_]
+
 #: How many conflicting factors an error message spells out.
 _NAMED_FACTORS = 6
 
@@ -30,8 +36,13 @@ _NAMED_FACTORS = 6
 _SEARCH_WIDTH = 16
 
 
-def infer(network: Network, method: Method = "auto", limits: Limits | None = None) -> Marginals:
-    """The posterior of every variable, and log Z.
+def infer(
+    network: Network,
+    method: Method = "auto",
+    limits: Limits | None = None,
+    wanted: Iterable[str] | None = None,
+) -> Marginals:
+    """The posteriors of the variables, and log Z.
 
     Leaves are summed out first, in closed form and whatever the method: on them
     every method computes the same. What is left is solved one connected
@@ -45,6 +56,7 @@ def infer(network: Network, method: Method = "auto", limits: Limits | None = Non
             alone, ``gibbs`` sampling alone, ``wmb`` weighted mini-buckets, whose
             ``log_z`` is an upper bound.
         limits: what may be spent; the defaults if None.
+        wanted: variables whose posteriors are asked for; all if None.
 
     Returns:
         Marginals; ``exact`` and ``converged`` only if they hold of every part.
@@ -54,7 +66,7 @@ def infer(network: Network, method: Method = "auto", limits: Limits | None = Non
             factors in conflict; if ``method`` is ``exact`` and a part is too wide,
             naming its width; if a part with a factor over three or more
             variables would have to be approximated.
-        ValueError: for an unknown method.
+        ValueError: for an unknown method or variable.
     """
     if method not in get_args(Method):
         raise ValueError(f"expected a method of {', '.join(get_args(Method))}, got {method!r}")
@@ -70,15 +82,18 @@ def infer(network: Network, method: Method = "auto", limits: Limits | None = Non
         "gibbs": _gibbs,
         "wmb": _wmb,
     }[method]
-    parts = [solve(part.arrays, limits) for part in reduction.parts]
-    p_true = reduction.restore([part.p_true for part in parts])
+    names = network.variables if wanted is None else tuple(wanted)
+    asked = _asked(network, names)
+    needed = reduction.needed(asked)
+    parts = [solve(part.arrays, limits, needed[part.members]) for part in reduction.parts]
+    p_true = reduction.restore([part.p_true for part in parts])[asked]
     log_z = reduction.log_scale + sum(part.log_z for part in parts)
     if not np.isfinite(log_z) or np.isnan(p_true).any():
         raise InferenceError(
             f"every assignment of the {arrays.count} variables has probability zero"
         )
     return Marginals(
-        dict(zip(network.variables, p_true.tolist(), strict=True)),
+        dict(zip(compress(network.variables, asked), p_true.tolist(), strict=True)),
         log_z,
         exact=all(part.exact for part in parts),
         converged=all(part.converged for part in parts),
@@ -104,15 +119,28 @@ def find_order(arrays: Arrays, max_width: int) -> Order | None:
     return min(found, key=lambda order: order.cost) if found else None
 
 
-def _auto(arrays: Arrays, limits: Limits) -> Solution:
+def _asked(network: Network, names: Sequence[str]) -> Wanted:
+    """(n,) which variables are among ``names``."""
+    position = network.positions
+    asked = np.zeros(len(position), dtype=bool)
+    for name in names:
+        if name not in position:
+            raise ValueError(f"unknown variable {name!r}")
+        asked[position[name]] = True
+    return asked
+
+
+def _auto(arrays: Arrays, limits: Limits, wanted: Wanted) -> Solution:
     order = find_order(arrays, limits.max_width)
-    return approximate(arrays, limits) if order is None else _eliminated(arrays, order)
+    if order is None:
+        return approximate(arrays, limits)
+    return _eliminated(arrays, order, wanted)
 
 
-def _exact(arrays: Arrays, limits: Limits) -> Solution:
+def _exact(arrays: Arrays, limits: Limits, wanted: Wanted) -> Solution:
     order = find_order(arrays, limits.max_width)
     if order is not None:
-        return _eliminated(arrays, order)
+        return _eliminated(arrays, order, wanted)
     cut = cut_set(arrays, limits.max_width, limits.max_cut)
     if cut is None:
         raise InferenceError(
@@ -125,7 +153,8 @@ def _exact(arrays: Arrays, limits: Limits) -> Solution:
 
     def solve(case: Arrays) -> tuple[Table, float]:
         reduction = reduce(case)
-        parts = [_exact(part.arrays, limits) for part in reduction.parts]
+        needed = reduction.needed(wanted)
+        parts = [_exact(part.arrays, limits, needed[part.members]) for part in reduction.parts]
         widths.extend(part.width for part in parts)
         log_z = reduction.log_scale + sum(part.log_z for part in parts)
         return reduction.restore([part.p_true for part in parts]), log_z
@@ -135,14 +164,14 @@ def _exact(arrays: Arrays, limits: Limits) -> Solution:
     return Solution(p_true, log_z, f"exact ({2 ** len(cut)} cases of width {width})", width=width)
 
 
-def _eliminated(arrays: Arrays, order: Order) -> Solution:
-    p_true, log_z = eliminate(arrays, order)
+def _eliminated(arrays: Arrays, order: Order, wanted: Wanted) -> Solution:
+    p_true, log_z = eliminate(arrays, order, wanted)
     return Solution(
         p_true, log_z, f"exact (variable elimination, width {order.width})", width=order.width
     )
 
 
-def _bp(arrays: Arrays, limits: Limits) -> Solution:
+def _bp(arrays: Arrays, limits: Limits, _wanted: Wanted) -> Solution:
     """Belief propagation alone, the fixed point of the best Bethe log Z."""
     found = belief_propagation(arrays, starts=limits.starts, seed=limits.seed, device=limits.device)
     modes = fixed_points(found)
@@ -159,7 +188,7 @@ def _bp(arrays: Arrays, limits: Limits) -> Solution:
     )
 
 
-def _gibbs(arrays: Arrays, limits: Limits) -> Solution:
+def _gibbs(arrays: Arrays, limits: Limits, _wanted: Wanted) -> Solution:
     """Sampling alone, from what each variable would be on its own."""
     alone = np.clip(arrays.unary[:, 1] - arrays.unary[:, 0], -30.0, 30.0)
     found = annealed_gibbs(
@@ -180,7 +209,7 @@ def _gibbs(arrays: Arrays, limits: Limits) -> Solution:
     )
 
 
-def _wmb(arrays: Arrays, limits: Limits) -> Solution:
+def _wmb(arrays: Arrays, limits: Limits, _wanted: Wanted) -> Solution:
     order = min_fill(neighbourhoods(arrays), arrays.count)
     if order is None:  # pragma: no cover - no network is wider than it has variables
         raise AssertionError

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
+from numpy.typing import NDArray
 
 from factcheck_local.markov.arrays import Arrays
 from factcheck_local.markov.factors import Table
@@ -63,16 +64,20 @@ class _Clique:
     message: Table = field(default_factory=lambda: np.empty(0))
 
 
-def eliminate(arrays: Arrays, order: Order) -> tuple[Table, float]:
-    """P(true) of every variable of a connected network, and the natural log of Z.
+def eliminate(
+    arrays: Arrays, order: Order, wanted: NDArray[np.bool_] | None = None
+) -> tuple[Table, float]:
+    """P(true) of the variables of a connected network, and the natural log of Z.
 
     Args:
         arrays: the network, n variables.
         order: of its variables; memory and time grow with ``order.cost``.
+        wanted: (n,) which probabilities are asked for, all if None. The downward pass
+            goes nowhere else.
 
     Returns:
-        (n,) probabilities, and log Z: -inf if every assignment has probability
-        zero, and the probabilities then mean nothing.
+        (n,) probabilities, NaN where not asked for, and log Z: -inf if every assignment
+        has probability zero, and the probabilities then mean nothing.
     """
     anchor = likely_assignment(arrays)
     unary, tables, larger, log_scale, excess = _relative_to(arrays, anchor)
@@ -103,13 +108,21 @@ def eliminate(arrays: Arrays, order: Order) -> tuple[Table, float]:
         else:
             total = float(clique.message)
     log_z = log_scale + algebra.leave(total)
-    p_true = np.empty(arrays.count)
+    needed = np.ones(arrays.count, dtype=bool)
+    if wanted is not None:
+        needed = wanted[list(order.variables)]
+        for at, clique in enumerate(cliques):
+            if needed[at] and len(clique.scope) > 1:
+                needed[clique.scope[1]] = True
+    p_true = np.full(arrays.count, np.nan)
     joint: dict[int, Table] = {len(cliques) - 1: np.ones(())}
     for at in range(len(cliques) - 1, -1, -1):
         clique = cliques[at]
+        if not needed[at]:
+            continue
         belief = algebra.belief(clique.product, clique.message, joint.pop(at))
         p_true[order.variables[at]] = float(belief[1].sum())
-        _share(belief, clique.scope, clique.received, joint)
+        _share(belief, clique.scope, clique.received, joint, needed)
         clique.product = clique.message = np.empty(0)
     return np.minimum(p_true, 1.0), log_z
 
@@ -276,18 +289,22 @@ def _over(message: _Message, scope: tuple[int, ...]) -> Table:
 
 
 def _share(
-    belief: Table, scope: tuple[int, ...], received: Sequence[_Message], joint: dict[int, Table]
+    belief: Table,
+    scope: tuple[int, ...],
+    received: Sequence[_Message],
+    joint: dict[int, Table],
+    needed: NDArray[np.bool_],
 ) -> None:
     """Tell the senders of messages the joint probabilities of what they were about."""
     for message in received:
-        if message.sender < 0 and not any(_senders(message)):
+        if not any(m.sender >= 0 and needed[m.sender] for m in (message, *message.parts)):
             continue
         own = set(message.scope)
         table = _sum_out(belief, [place in own for place in scope])
         if message.sender >= 0:
             joint[message.sender] = table
         else:
-            _share(table, message.scope, message.parts, joint)
+            _share(table, message.scope, message.parts, joint, needed)
 
 
 def _sum_out(table: Table, keep: Sequence[bool]) -> Table:
@@ -309,7 +326,3 @@ def _sum_out(table: Table, keep: Sequence[bool]) -> Table:
 def _runs(keep: Sequence[bool]) -> list[tuple[int, bool]]:
     """Lengths of the runs of equal values, with the values."""
     return [(len(list(same)), value) for value, same in groupby(keep)]
-
-
-def _senders(message: _Message) -> list[bool]:
-    return [part.sender >= 0 for part in message.parts]

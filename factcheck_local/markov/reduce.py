@@ -59,6 +59,13 @@ class Reduction:
     _p_true: Table
     _rounds: tuple[_Round, ...]
 
+    def needed(self, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(n,) which probabilities it takes to restore those that are wanted."""
+        found = wanted.copy()
+        for step in self._rounds:
+            found[step.neighbours[found[step.leaves]]] = True
+        return found
+
     def restore(self, parts_p_true: list[Table]) -> Table:
         """(n,) P(true) of every variable, given those of every part.
 

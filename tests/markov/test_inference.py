@@ -270,6 +270,54 @@ def test_certain_evidence_decides() -> None:
         assert marginals.log_z == 0.0
 
 
+@given(relation_networks(max_variables=12, max_relations=20), st.data())
+@few
+def test_only_what_is_asked_for_is_computed(network: Network, data: st.DataObject) -> None:
+    wanted = data.draw(st.lists(st.sampled_from(network.variables), unique=True))
+    found = infer(network, wanted=wanted)
+    expected = enumerate_marginals(network)
+    assert list(found.p_true) == [v for v in network.variables if v in wanted]
+    for variable, p in found.p_true.items():
+        assert p == pytest.approx(expected.p_true[variable], abs=1e-9)
+    assert found.log_z == pytest.approx(expected.log_z, abs=1e-9)
+    cases = infer(network, "exact", Limits(max_width=6), wanted)
+    assert cases.p_true == pytest.approx(dict(found.p_true), abs=1e-9)
+
+
+def test_an_unknown_variable_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown variable 'y'"):
+        infer(Network(("x",), ()), wanted=["y"])
+
+
+def test_thousands_of_variables_get_a_defined_result() -> None:
+    """2,000 atoms, 6,000 passages, 17,000 relations, some of them certain, some doubled."""
+    rng = np.random.default_rng(4)
+    names = [*(f"a{i}" for i in range(2000)), *(f"c{i}" for i in range(6000))]
+    factors = [prior_factor(v, 0.5 if v.startswith("a") else 0.9) for v in names]
+    truth = rng.random(2000) < 0.5
+    for _ in range(17000):
+        atom = int(rng.integers(2000))
+        certain = rng.random() < 0.01
+        agrees = truth[atom] if certain else truth[atom] != (rng.random() < 0.1)
+        factors.append(
+            relation_factor(
+                RelationLabel.ENTAILMENT if agrees else RelationLabel.CONTRADICTION,
+                f"c{rng.integers(6000)}",
+                f"a{atom}",
+                1.0 if certain else 0.9,
+                parameterisation="conditional",
+                prior_y=0.5,
+            )
+        )
+    found = infer(Network(tuple(names), tuple(factors)))
+    assert len(found.p_true) == 8000
+    assert all(0.0 <= p <= 1.0 for p in found.p_true.values())
+    assert math.isfinite(found.log_z)
+    assert found.error is not None
+    right = [(found.p_true[f"a{i}"] > 0.5) == truth[i] for i in range(2000)]
+    assert np.mean(right) > 0.95
+
+
 def test_no_variables_is_no_problem() -> None:
     marginals = infer(Network((), ()))
     assert (dict(marginals.p_true), marginals.log_z, marginals.exact) == ({}, 0.0, True)
