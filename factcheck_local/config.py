@@ -23,8 +23,11 @@ class Settings:
             with the documents they come from, copies of a text counted once.
         k: contexts retrieved for an atom, at least 1.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
-        relation: ``llm``, the name of an LLM or NLI encoder, or two joined by ``+``:
-            a cascade, the fast one first.
+        relation: ``llm``, ``encoder`` (the one in the package), the name of an LLM or
+            NLI encoder, or two joined by ``+``: a cascade, the fast one first;
+            ``cascade`` is ``encoder+llm``.
+        budget: pairs that the slow model of a cascade may read; None for all that the
+            fast one leaves open.
         quantities: whether quantities of claim and passage that exclude each other
             weigh against entailment, see ``relate.guard``.
         embedder: model of the store; also picks quotes and related pairs.
@@ -47,6 +50,7 @@ class Settings:
     k: int = 3
     llm: str = DEFAULT_LLM
     relation: str = "llm"
+    budget: int | None = None
     quantities: bool = True
     embedder: str = DEFAULT_EMBEDDER
     parameterisation: Parameterisation = "conditional"
@@ -68,6 +72,8 @@ class Settings:
             raise InputError(f"assessor: expected {', '.join(ASSESSORS)}, got {self.assessor!r}")
         if self.k < 1:
             raise InputError(f"k: expected at least 1, got {self.k}")
+        if self.budget is not None and self.budget < 0:
+            raise InputError(f"budget: expected at least 0, got {self.budget}")
         for name in ("min_similarity", "min_pooled_similarity", "min_context_similarity"):
             if not -1 <= getattr(self, name) <= 1:
                 raise InputError(f"{name}: expected a cosine, got {getattr(self, name)}")

@@ -142,6 +142,7 @@ class FactChecker:
             store_dir=self.store.path if self.store else None,
             cache=self._cache,
             quantities=self.settings.quantities,
+            budget=self.settings.budget,
         )
 
     # ---------------------------------------------------------------- stages

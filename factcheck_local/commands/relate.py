@@ -22,7 +22,16 @@ UNSCORED = 3
 
 @click.command("relate")
 @click.argument("pairs")
-@click.option("--relation", metavar="NAME", default="llm", show_default=True, help="The model.")
+@click.option(
+    "--relation",
+    metavar="NAME",
+    default="llm",
+    show_default=True,
+    help="llm, encoder, cascade, a model's name, or FAST+SLOW.",
+)
+@click.option(
+    "--budget", type=click.IntRange(min=0), help="Pairs that a cascade's second model may read."
+)
 @click.option("--llm", metavar="NAME", default=DEFAULT_LLM, show_default=True)
 @click.option(
     "--quantities/--no-quantities",
@@ -41,6 +50,7 @@ def command(
     context: click.Context,
     pairs: str,
     relation: str,
+    budget: int | None,
     llm: str,
     quantities: bool,
     store_path: Path | None,
@@ -59,7 +69,9 @@ def command(
     if store_path is not None:
         with open_store(store_path) as store:
             folder = store.path
-    model = load_relation_model(relation, default_llm=llm, store_dir=folder, quantities=quantities)
+    model = load_relation_model(
+        relation, default_llm=llm, store_dir=folder, quantities=quantities, budget=budget
+    )
     # Pairs of one premise are scored together, so each premise is read once.
     premises = {text: f"p{i}" for i, text in enumerate(dict.fromkeys(r[1] for r in rows))}
     hypotheses = {text: f"h{i}" for i, text in enumerate(dict.fromkeys(r[2] for r in rows))}

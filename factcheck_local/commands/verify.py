@@ -36,7 +36,14 @@ BELOW, UNSCORED = 1, 3
 @question_option
 @click.option("--assessor", type=click.Choice(ASSESSORS), help="Which relations count; fr2.")
 @click.option(
-    "--relation", metavar="NAME", help="Relation model: llm, a model's name, or FAST+SLOW."
+    "--relation",
+    metavar="NAME",
+    help="Relation model: llm, encoder, cascade, a model's name, or FAST+SLOW.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    help="Pairs that a cascade's second model may read; all that the first leaves open.",
 )
 @click.option("--llm", metavar="NAME", help="Model that splits and rewords; judges, too.")
 @click.option("--embedder", metavar="NAME", help="The store's embedder.")

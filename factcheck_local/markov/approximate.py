@@ -9,7 +9,7 @@ exceed what noise explains (empirical Bayes: Morris 1983).
 import numpy as np
 
 from factcheck_local.markov.arrays import Arrays
-from factcheck_local.markov.bp import Beliefs, belief_propagation
+from factcheck_local.markov.bp import Beliefs, Stage, belief_propagation
 from factcheck_local.markov.factors import Table, p_of_log_odds
 from factcheck_local.markov.gibbs import annealed_gibbs
 from factcheck_local.markov.limits import Limits
@@ -22,7 +22,7 @@ _DISTINCT = 0.01
 _NEGLIGIBLE = 12.0
 
 _TOLERANCE = 1e-7
-_SCHEDULE = ((0.0, 60), (0.5, 200), (0.9, 600))
+_SCHEDULE = (Stage(60), Stage(200, damping=0.5), Stage(100, 0.3, 0.5), Stage(400, 0.9))
 
 #: Chains start from beliefs no surer than this, in log odds: they have to be able to
 #: find what belief propagation has overlooked.

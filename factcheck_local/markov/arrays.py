@@ -4,6 +4,7 @@ Variables are numbered in the network's order. All potentials are natural
 logarithms, -inf where an entry is zero.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +84,21 @@ def compile_network(network: Network) -> Arrays:
         len(position),
     )
     return Arrays(unary, ends, tables, tuple(sorted(larger.items(), key=lambda item: item[0])))
+
+
+def side_by_side(networks: Sequence[Arrays]) -> Arrays:
+    """Several networks as one whose parts do not meet, in their order."""
+    offsets = np.cumsum([0, *(a.count for a in networks)]).tolist()
+    return Arrays(
+        np.concatenate([a.unary for a in networks]),
+        np.concatenate([a.ends + at for a, at in zip(networks, offsets, strict=False)]),
+        np.concatenate([a.tables for a in networks]),
+        tuple(
+            (tuple(v + at for v in scope), table)
+            for a, at in zip(networks, offsets, strict=False)
+            for scope, table in a.larger
+        ),
+    )
 
 
 def merge_pairs(ends: Indices, tables: Table, count: int) -> tuple[Indices, Table]:

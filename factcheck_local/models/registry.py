@@ -26,6 +26,7 @@ BACKENDS = {
 
 DEFAULT_LLM = "qwen2.5-coder-1.5b"
 DEFAULT_EMBEDDER = "all-minilm-l6-v2"
+DEFAULT_ENCODER = "mpnet-l6-nli"
 
 
 def load_model(name: str, role: str | None = None) -> Any:  # noqa: ANN401

@@ -46,6 +46,18 @@ class Sure:
         return relation.probability >= bounds[relation.label]
 
 
+def slow_weight(options: Mapping[str, Any]) -> float:
+    """The ``slow_weight`` that a fast model's card names, in [0, 1]; 1 if it names none.
+
+    Raises:
+        ModelError: if it is malformed.
+    """
+    value = options.get("slow_weight", 1.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ModelError(f"option slow_weight of an encoder's card: expected 0 to 1, got {value!r}")
+    return float(value)
+
+
 class CascadeRelationModel:
     """A fast and a slow model behind one contract; implements ``RelationModel``.
 

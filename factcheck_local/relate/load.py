@@ -10,15 +10,18 @@ from typing import Any
 from factcheck_local.indexer.store import VERDICTS
 from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.contracts import LabelScorer
-from factcheck_local.models.registry import load_model
+from factcheck_local.models.registry import DEFAULT_ENCODER, load_model
 from factcheck_local.relate import llm
 from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
 from factcheck_local.relate.calibration import CalibratedRelationModel, Calibration
 from factcheck_local.relate.calibrations import find_calibration
-from factcheck_local.relate.cascade import CascadeRelationModel, Sure
+from factcheck_local.relate.cascade import CascadeRelationModel, Sure, slow_weight
 from factcheck_local.relate.contract import PairScorer, RelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
 from factcheck_local.relate.guard import GuardedRelationModel
+
+#: What the relation model ``cascade`` is.
+CASCADE = "encoder+llm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,14 @@ def relation_card(name: str, default_llm: str) -> ModelCard:
     """The card of the model that a relation model's name stands for.
 
     Args:
-        name: ``llm`` for the run's own LLM, or the card of an LLM or encoder.
+        name: ``llm`` for the run's own LLM, ``encoder`` for the one that comes with
+            the package, or the card of an LLM or encoder.
         default_llm: what ``llm`` stands for.
 
     Raises:
         ModelError: if there is no such model, or it is an embedder.
     """
-    card = find_card(default_llm if name == "llm" else name)
+    card = find_card({"llm": default_llm, "encoder": DEFAULT_ENCODER}.get(name, name))
     return card if card.role in _ROLES else find_card(card.id, "encoder")
 
 
@@ -116,18 +120,22 @@ def load_relation_model(
     store_dir: Path | None = None,
     cache: bool = True,
     quantities: bool = True,
+    budget: int | None = None,
 ) -> RelationModel:
     """Load the relation model called ``name``.
 
     Args:
-        name: ``llm`` for the run's own LLM, the card of an LLM or encoder, or two of
-            these joined by ``+`` for a cascade, the fast one first.
+        name: ``llm`` for the run's own LLM, ``encoder`` for the one that comes with
+            the package, the card of an LLM or encoder, or two of these joined by ``+``
+            for a cascade, the fast one first; ``cascade`` is ``encoder+llm``.
         default_llm: what ``llm`` stands for.
         loaded: an LLM that is in memory already, used if it is the one meant.
         store_dir: the folder of a store, whose calibration wins over the card's and
             whose cache is used; None for neither.
         cache: whether that cache is used. It changes no score.
         quantities: whether quantities that exclude each other weigh in.
+        budget: pairs of a run that the slow model of a cascade may read, the least sure
+            ones; None for all that the fast one leaves open.
 
     Raises:
         ModelError: if there is no such model, or it is an embedder.
@@ -142,11 +150,17 @@ def load_relation_model(
         return card, GuardedRelationModel(model) if quantities else model
 
     # The guard is inside the cascade: numbers that clash leave the fast model unsure.
-    fast, joined, slow = name.partition("+")
+    fast, joined, slow = (CASCADE if name == "cascade" else name).partition("+")
     card, model = single(fast)
-    if joined:
-        return CascadeRelationModel(model, single(slow)[1], Sure.from_card(card.options))
-    return model
+    if not joined:
+        return model
+    return CascadeRelationModel(
+        model,
+        single(slow)[1],
+        Sure.from_card(card.options),
+        weight=slow_weight(card.options),
+        budget=budget,
+    )
 
 
 def describe(model: RelationModel) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from factcheck_local.markov import (
     prior_factor,
 )
 from factcheck_local.markov.approximate import fixed_points
-from factcheck_local.markov.arrays import Arrays, compile_network
-from factcheck_local.markov.bp import belief_propagation
+from factcheck_local.markov.arrays import compile_network, side_by_side
+from factcheck_local.markov.bp import Stage, belief_propagation
 from factcheck_local.markov.gibbs import annealed_gibbs, colours
 from factcheck_local.markov.order import min_fill, neighbourhoods
 from factcheck_local.markov.wmb import weighted_mini_buckets
@@ -70,14 +70,19 @@ def test_belief_propagation_is_the_same_on_torch() -> None:
     assert torch.iterations == numpy.iterations
 
 
+def test_urgent_messages_first_lead_to_the_same_beliefs() -> None:
+    arrays = compile_network(fact_graph(FAMILIES[3], 10, seed=2))
+    at_once = belief_propagation(arrays)
+    urgent = belief_propagation(arrays, schedule=(Stage(400, residual=0.5),))
+    assert at_once.converged.all()
+    assert urgent.converged.all()
+    assert urgent.iterations > at_once.iterations
+    assert urgent.log_odds == pytest.approx(at_once.log_odds, abs=1e-6)
+
+
 def test_networks_side_by_side_do_not_meet() -> None:
     one, other = (compile_network(fact_graph(FAMILIES[2], 8, seed=s)) for s in (1, 2))
-    both = Arrays(
-        np.concatenate([one.unary, other.unary]),
-        np.concatenate([one.ends, other.ends + one.count]),
-        np.concatenate([one.tables, other.tables]),
-    )
-    together = belief_propagation(both)
+    together = belief_propagation(side_by_side([one, other]))
     apart = [belief_propagation(arrays) for arrays in (one, other)]
     assert together.log_odds[0] == pytest.approx(
         np.concatenate([b.log_odds[0] for b in apart]), abs=1e-6
@@ -187,7 +192,7 @@ def test_no_fixed_point_is_said_so() -> None:
     ]
     factors.append(prior_factor("v0", 0.7))
     arrays = compile_network(Network(tuple(names), tuple(factors)))
-    found = belief_propagation(arrays, starts=3, schedule=((0.0, 5),))
+    found = belief_propagation(arrays, starts=3, schedule=(Stage(5),))
     assert not found.converged.all()
     assert found.iterations == 5
     assert np.isfinite(found.log_odds).all()
