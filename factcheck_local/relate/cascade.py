@@ -111,13 +111,17 @@ class CascadeRelationModel:
         return sorted(unsure[: self._budget])
 
     def pool(self, quick: Relation, slow: Relation) -> Relation:
-        """The relation of a pair that both have read: weighted geometric mean, normalised."""
-        raw = [
-            q ** (1 - self._weight) * s**self._weight
-            for q, s in zip(_values(quick), _values(slow), strict=True)
-        ]
-        # Where each rules out what the other allows, nothing is left to normalise.
-        return Relation(*(r / sum(raw) for r in raw)) if sum(raw) > 0 else slow
+        """The relation of a pair that both have read, see ``pooled``."""
+        return pooled(quick, slow, self._weight)
+
+
+def pooled(quick: Relation, slow: Relation, weight: float) -> Relation:
+    """Two opinions as one: their geometric mean with a weight for ``slow``, normalised."""
+    raw = [
+        q ** (1 - weight) * s**weight for q, s in zip(_values(quick), _values(slow), strict=True)
+    ]
+    # Where each rules out what the other allows, nothing is left to normalise.
+    return Relation(*(r / sum(raw) for r in raw)) if sum(raw) > 0 else slow
 
 
 def _values(relation: Relation) -> tuple[float, float, float]:
