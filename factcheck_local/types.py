@@ -288,12 +288,15 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A context that bears on an atom, strongest first in ``AtomAssessment``."""
+    """A context that bears on an atom, strongest first in ``AtomAssessment``.
+
+    ``quotes`` are the sentences that decide, the one that says most first.
+    """
 
     context_id: str
     label: RelationLabel
     probability: float
-    quote: Quote | None = None
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

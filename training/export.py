@@ -2,6 +2,8 @@
 
     python -m training.export RUN/model --out factcheck_local/models/weights/NAME
 
+Prints the tables of files for the model's card in ``factcheck_local/models/cards/``.
+
 Weights become int8, one scale per output channel; activations are scaled as
 they come (dynamic quantisation). The word embeddings, a table that is looked
 up and not multiplied, become int8 too.
@@ -22,6 +24,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.preprocess import quant_pre_process
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
+from factcheck_local.models.cards import describe_files
 from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, TOKENIZER_FILE
 
 
@@ -66,6 +69,10 @@ def main(checkpoint: Path, out: Path, full: bool) -> None:
     onnx.save(found, target)
     shutil.copy(checkpoint / "tokenizer.json", out / TOKENIZER_FILE)
     click.echo(f"{target}: {target.stat().st_size / 1e6:.0f} MB", err=True)
+    for file in describe_files(out, (target, out / TOKENIZER_FILE)):
+        click.echo(
+            f'[[files]]\npath = "{file.path}"\nsize = {file.size}\nsha256 = "{file.sha256}"\n'
+        )
 
 
 if __name__ == "__main__":

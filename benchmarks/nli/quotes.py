@@ -49,7 +49,7 @@ def pick(
     """What is quoted of each passage for its claim, as spans of the passage."""
     contexts = {i: Context(i, "wice", "", text, prior=0.9) for i, text in passages.items()}
     quotes = pick_quotes([(i, i) for i in passages], contexts, claims, embedder)
-    return {i: [quote.span] for (i, _), quote in quotes.items()}
+    return {i: [quote.span for quote in found] for (i, _), found in quotes.items()}
 
 
 def quoted_sentences(claim: WiceClaim, spans: Sequence[Span]) -> frozenset[int]:

@@ -97,7 +97,7 @@ def assess(
     contexts: Sequence[Context],
     pairs: Sequence[ScoredPair],
     posterior: Posterior,
-    quotes: Mapping[tuple[str, str], Quote],
+    quotes: Mapping[tuple[str, str], Sequence[Quote]],
     failures: Mapping[str, str],
     settings: Settings,
     notes: Sequence[str] = (),
@@ -134,7 +134,12 @@ def assess(
                 verdict(probability, own, by_id, strong=settings.strong),
                 probability,
                 evidence=tuple(
-                    Evidence(x.premise, x.label, x.probability, quotes.get((x.premise, atom.id)))
+                    Evidence(
+                        x.premise,
+                        x.label,
+                        x.probability,
+                        tuple(quotes.get((x.premise, atom.id), ())),
+                    )
                     for x in own
                 ),
                 sensitivity=posterior.sensitivity.get(atom.id),

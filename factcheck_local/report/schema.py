@@ -141,14 +141,14 @@ def _sensitivity(found: Sensitivity | None) -> dict[str, Any] | None:
 
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:
-    quote = evidence.quote
+    quotes = [{"text": q.text, "start": q.span.start, "end": q.span.end} for q in evidence.quotes]
     return {
         "context": evidence.context_id,
         "relation": evidence.label.value,
         "probability": evidence.probability,
-        "quote": None
-        if quote is None
-        else {"text": quote.text, "start": quote.span.start, "end": quote.span.end},
+        "quote": quotes[0] if quotes else None,
+        # More than one sentence where the first does not say all of it.
+        **({"more_quotes": quotes[1:]} if len(quotes) > 1 else {}),
     }
 
 

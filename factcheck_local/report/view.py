@@ -44,7 +44,7 @@ def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Cita
             e["probability"],
             contexts[e["context"]]["prior"],
             place(contexts[e["context"]], e["quote"]),
-            " ".join(e["quote"]["text"].split()) if e["quote"] else "",
+            quoted(e),
         )
         for e in atom["evidence"]
     ]
@@ -53,6 +53,15 @@ def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Cita
         yield from (next(c for c in found if c.relation == side) for side in sides)
     else:
         yield from sorted(found, key=lambda c: c.relation != wanted)
+
+
+def quoted(evidence: dict[str, Any]) -> str:
+    """The sentences that decide, in the order of the passage, on one line."""
+    if not evidence["quote"]:
+        return ""
+    found = [evidence["quote"], *evidence.get("more_quotes", ())]
+    found.sort(key=lambda quote: quote["start"])
+    return " … ".join(" ".join(quote["text"].split()) for quote in found)
 
 
 def place(context: dict[str, Any], quote: dict[str, Any] | None) -> str:

@@ -68,8 +68,8 @@ ALL = (
         Verdict.SUPPORTED,
         0.97,
         evidence=(
-            Evidence("c2", CONTRADICTION, 0.7, None),
-            Evidence("c1", ENTAILMENT, 0.95, quote("Leave is 25 days a year.")),
+            Evidence("c2", CONTRADICTION, 0.7),
+            Evidence("c1", ENTAILMENT, 0.95, (quote("Leave is 25 days a year."),)),
         ),
     ),
     AtomAssessment(
@@ -77,16 +77,16 @@ ALL = (
         Verdict.CONFLICTING,
         0.25,
         evidence=(
-            Evidence("c1", CONTRADICTION, 0.95, quote("Staff get 25 days.")),
-            Evidence("c1", CONTRADICTION, 0.9, quote("Leave is 25 days a year.")),
-            Evidence("c2", ENTAILMENT, 0.99, Quote("Leave is 30 days.", Span(0, 17))),
+            Evidence("c1", CONTRADICTION, 0.95, (quote("Staff get 25 days."),)),
+            Evidence("c1", CONTRADICTION, 0.9, (quote("Leave is 25 days a year."),)),
+            Evidence("c2", ENTAILMENT, 0.99, (Quote("Leave is 30 days.", Span(0, 17)),)),
         ),
     ),
     AtomAssessment(
         atom(2, label="NS"),
         Verdict.CONTRADICTED,
         0.04,
-        evidence=(Evidence("c3", CONTRADICTION, 0.97, Quote("Pay is weekly.", Span(0, 14))),),
+        evidence=(Evidence("c3", CONTRADICTION, 0.97, (Quote("Pay is weekly.", Span(0, 14)),)),),
     ),
     AtomAssessment(atom(3), Verdict.NOT_FOUND, 0.5),
     AtomAssessment(atom(4), Verdict.UNSCORED, reason="the passage does not fit"),

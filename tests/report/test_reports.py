@@ -266,7 +266,7 @@ def hostile() -> dict[str, Any]:
             atom=replace(a.atom, text=HOSTILE, original="In the answer: " + HOSTILE, span=span),
             reason=HOSTILE if a.reason else None,
             evidence=tuple(
-                replace(e, quote=replace(e.quote, text=HOSTILE) if e.quote else None)
+                replace(e, quotes=tuple(replace(q, text=HOSTILE) for q in e.quotes))
                 for e in a.evidence
             ),
         )
@@ -336,7 +336,7 @@ def test_what_a_verdict_turns_on_and_doubted_sources_are_shown() -> None:
             atom(0),
             Verdict.SUPPORTED,
             0.97,
-            evidence=(Evidence("c1", ENTAILMENT, 0.95, quote("Leave is 25 days a year.")),),
+            evidence=(Evidence("c1", ENTAILMENT, 0.95, (quote("Leave is 25 days a year."),)),),
             sensitivity=Sensitivity(
                 {"leave.md": 0.5}, 0.6, 0.98, EvidenceLink("c1", "a0", ENTAILMENT, 0.95, 0.97)
             ),
@@ -345,7 +345,7 @@ def test_what_a_verdict_turns_on_and_doubted_sources_are_shown() -> None:
             atom(1),
             Verdict.SUPPORTED,
             0.8,
-            evidence=(Evidence("c2", ENTAILMENT, 0.9, None),),
+            evidence=(Evidence("c2", ENTAILMENT, 0.9),),
             sensitivity=Sensitivity(
                 {"old.pdf": 0.7}, 0.6, 0.9, EvidenceLink("c1", "c2", CONTRADICTION, 0.95, 0.97)
             ),
@@ -383,3 +383,23 @@ def test_the_fact_graph_gives_the_posteriors_again() -> None:
     found = infer(network_from_graph(graph)).p_true
     assert found["a0"] == pytest.approx(0.98 * 0.94 + 0.02 * 0.5)
     assert found["a3"] == pytest.approx(0.5)
+
+
+def test_several_deciding_sentences_are_quoted_in_the_order_of_the_passage() -> None:
+    second, first = quote("Leave is 25 days a year."), quote("Staff get 25 days.")
+    found = assessment(
+        AtomAssessment(
+            atom(0),
+            Verdict.SUPPORTED,
+            0.97,
+            evidence=(Evidence("c1", ENTAILMENT, 0.95, (second, first)),),
+        )
+    )
+    value = to_dict(run(found))
+    (evidence,) = value["atoms"][0]["evidence"]
+    assert evidence["quote"]["text"] == "Leave is 25 days a year."
+    assert [q["text"] for q in evidence["more_quotes"]] == ["Staff get 25 days."]
+    (shown,) = citations(value, value["atoms"][0])
+    assert shown.quote == "Staff get 25 days. … Leave is 25 days a year."
+    # The place is that of the sentence that says most.
+    assert shown.place == "leave.md:10"

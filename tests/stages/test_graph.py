@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from factcheck_local.graph import build_network, links_from, pairs_to_relate
 from factcheck_local.markov import Parameterisation, infer
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
-from factcheck_local.quote import pick_quotes, sentences_of
+from factcheck_local.quote import deciding, pick_quotes, sentences_of
 from factcheck_local.types import (
     Atom,
     Context,
@@ -149,10 +149,41 @@ def test_the_quote_is_the_deciding_sentence_and_verbatim(
         {"a": "Lunch costs guests 12 euros.", "b": "Dogs are not allowed."},
         minilm,
     )
-    assert found["c", "a"].text == "Guests pay 9 euros for lunch."
-    assert found["c", "b"].text == "- Pets stay out."
-    for quote in found.values():
-        assert quote.span.of(source) == quote.text
+    assert [q.text for q in found["c", "a"]] == ["Guests pay 9 euros for lunch."]
+    assert [q.text for q in found["c", "b"]] == ["- Pets stay out."]
+    for quotes in found.values():
+        assert all(quote.span.of(source) == quote.text for quote in quotes)
+
+
+def test_a_second_sentence_is_quoted_where_it_adds_something(
+    minilm: SentenceTransformerEmbedder,
+) -> None:
+    text = (
+        "The office is in Oslo. Staff get 25 days of annual leave. The canteen opens at noon. "
+        "Every employee works from home on Fridays."
+    )
+    (found,) = pick_quotes(
+        [("c", "a")],
+        {"c": Context("c", "s.md", "", text, 0.9)},
+        {"a": "Staff have 25 days of leave and work from home on Fridays."},
+        minilm,
+    ).values()
+    assert {q.text for q in found} == {
+        "Staff get 25 days of annual leave.",
+        "Every employee works from home on Fridays.",
+    }
+
+
+def test_sentences_are_added_as_long_as_they_bring_the_claim_closer() -> None:
+    x, y, z = np.eye(3, dtype=np.float32)
+    both = ((x + y) / np.sqrt(2)).astype(np.float32)
+    assert deciding(np.array([z, x, y]), both) == [1, 2]
+    assert deciding(np.array([x, both, y]), both) == [1]
+    assert deciding(np.array([-both]), both) == [0]
+    # A vector and its opposite: nothing is left of the sum.
+    assert deciding(np.array([x, -x]), x) == [0]
+    # Of four equal shares three are quoted at most.
+    assert len(deciding(np.eye(4, dtype=np.float32), np.full(4, 0.5, dtype=np.float32))) == 3
 
 
 @pytest.mark.parametrize("rule", ["|---|---|", "| :-- | --: |", "---|---"])
