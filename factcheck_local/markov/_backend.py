@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from factcheck_local.errors import InferenceError
 from factcheck_local.markov.arrays import Indices
 from factcheck_local.markov.factors import Table
 
@@ -59,11 +60,20 @@ class _Numpy:
 
 
 class _Torch:
-    """Tensors in double precision on a device."""
+    """Tensors in double precision on a device.
+
+    Raises:
+        InferenceError: if torch has no such device.
+    """
 
     def __init__(self, device: str) -> None:
         self._torch: Any = importlib.import_module("torch")
         self._device = device
+        try:
+            self._torch.zeros(1, device=device)
+        except (RuntimeError, AssertionError) as error:  # a build without CUDA asserts
+            reason = str(error).partition("\n")[0]
+            raise InferenceError(f"device {device!r} cannot be used: {reason}") from error
         self.exp, self.log, self.clip = self._torch.exp, self._torch.log, self._torch.clamp
 
     def array(self, values: Table) -> Array:

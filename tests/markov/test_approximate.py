@@ -70,6 +70,13 @@ def test_belief_propagation_is_the_same_on_torch() -> None:
     assert torch.iterations == numpy.iterations
 
 
+@pytest.mark.parametrize("device", ["cuda:99", "abacus"])
+def test_a_device_that_is_not_there_is_named(device: str) -> None:
+    arrays = compile_network(fact_graph(FAMILIES[3], 4, seed=1))
+    with pytest.raises(InferenceError, match=f"device '{device}' cannot be used"):
+        belief_propagation(arrays, device=device)
+
+
 def test_urgent_messages_first_lead_to_the_same_beliefs() -> None:
     arrays = compile_network(fact_graph(FAMILIES[3], 10, seed=2))
     at_once = belief_propagation(arrays)
