@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 from factcheck_local import __version__
 from factcheck_local.errors import InputError
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
+from factcheck_local.retrieve import Retrieval
 
 ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
 
@@ -22,6 +23,7 @@ class Settings:
             with every context; ``fr3``: contexts with each other too; ``fr4``: and
             with the documents they come from, copies of a text counted once.
         k: contexts retrieved for an atom, at least 1.
+        retrieval: ``dense``, ``lexical`` or ``fused``, see ``retrieve.search``.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
         relation: ``llm``, ``encoder`` (the one in the package), the name of an LLM or
             NLI encoder, or two joined by ``+``: a cascade, the fast one first;
@@ -48,6 +50,7 @@ class Settings:
 
     assessor: str = "fr2"
     k: int = 3
+    retrieval: Retrieval = "dense"
     llm: str = DEFAULT_LLM
     relation: str = "llm"
     budget: int | None = None
@@ -70,6 +73,9 @@ class Settings:
         """
         if self.assessor not in ASSESSORS:
             raise InputError(f"assessor: expected {', '.join(ASSESSORS)}, got {self.assessor!r}")
+        if self.retrieval not in get_args(Retrieval):
+            expected = ", ".join(get_args(Retrieval))
+            raise InputError(f"retrieval: expected {expected}, got {self.retrieval!r}")
         if self.k < 1:
             raise InputError(f"k: expected at least 1, got {self.k}")
         if self.budget is not None and self.budget < 0:

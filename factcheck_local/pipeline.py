@@ -258,7 +258,9 @@ class FactChecker:
         with work.stage("retrieve"):
             if record.contexts is not None or store is None:
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
-            return retrieve(atoms, store, embedder, k=self.settings.k)
+            return retrieve(
+                atoms, store, embedder, k=self.settings.k, retrieval=self.settings.retrieval
+            )
 
     def _relate(
         self,

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from factcheck_local.duplicates import near_duplicates
+from factcheck_local.fuse import reciprocal_rank_fusion
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder, FloatArray
-from factcheck_local.types import Atom, Context
+from factcheck_local.types import Atom, Context, titled
+
+Retrieval = Literal["dense", "lexical", "fused"]
+
+#: Passages looked at for each that is wanted, and at least: near duplicates fall away,
+#: and a fusion of short rankings knows little.
+DEPTH = 5
+MIN_DEPTH = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,22 +37,77 @@ class Retrieved:
     context_vectors: FloatArray
 
 
-def retrieve(atoms: Sequence[Atom], store: Store, embedder: Embedder, *, k: int) -> Retrieved:
-    """The k most similar passages of each atom, by cosine of its embedding.
+def retrieve(
+    atoms: Sequence[Atom],
+    store: Store,
+    embedder: Embedder,
+    *,
+    k: int,
+    retrieval: Retrieval = "dense",
+) -> Retrieved:
+    """The k best passages of each atom, none of them a near duplicate of another.
 
     Args:
         atoms: those to verify.
         store: the store, made with this embedder.
         embedder: turns the atoms into queries.
         k: passages per atom, at least 1.
+        retrieval: see ``search``.
     """
-    vectors = embedder.embed([a.text for a in atoms])
+    texts = [a.text for a in atoms]
+    vectors = embedder.embed(texts)
     contexts: dict[str, Context] = {}
     by_atom: dict[str, tuple[str, ...]] = {}
-    for atom, hits in zip(atoms, store.query(vectors, k) if atoms else [], strict=True):
-        contexts |= {c.id: c for c, _ in hits if c.id not in contexts}
-        by_atom[atom.id] = tuple(c.id for c, _ in hits)
+    for atom, hits in zip(atoms, search(texts, vectors, store, k, retrieval), strict=True):
+        contexts |= {c.id: c for c in hits if c.id not in contexts}
+        by_atom[atom.id] = tuple(c.id for c in hits)
     return Retrieved(tuple(contexts.values()), by_atom, vectors, store.embeddings(list(contexts)))
+
+
+def search(
+    texts: Sequence[str], vectors: FloatArray, store: Store, k: int, retrieval: Retrieval
+) -> list[list[Context]]:
+    """The k best passages for each text, best first.
+
+    Args:
+        texts: n queries.
+        vectors: their embeddings, shape (n, d).
+        store: where to look.
+        k: at least 1.
+        retrieval: ``dense`` ranks by the cosine of the embeddings, ``lexical`` by
+            BM25, ``fused`` by both (reciprocal rank fusion).
+
+    Returns:
+        n lists of passages. Of near duplicates the one with the highest prior is
+        taken, at the rank of the first.
+    """
+    if not texts:
+        return []
+    depth = max(MIN_DEPTH, DEPTH * k)
+    known: dict[str, Context] = {}
+    rankings: list[list[list[str]]] = [[] for _ in texts]
+    if retrieval != "lexical":
+        for ranking, hits in zip(rankings, store.query(vectors, depth), strict=True):
+            known |= {c.id: c for c, _ in hits}
+            ranking.append([c.id for c, _ in hits])
+    if retrieval != "dense":
+        for ranking, found in zip(rankings, store.query_words(texts, depth), strict=True):
+            ranking.append([id_ for id_, _ in found])
+    ordered = [[id_ for id_, _ in reciprocal_rank_fusion(ranking)] for ranking in rankings]
+    missing = list(dict.fromkeys(i for ids in ordered for i in ids if i not in known))
+    known |= {c.id: c for c in store.contexts(missing)}
+    return [_different([known[i] for i in ids], k) for ids in ordered]
+
+
+def _different(ranked: Sequence[Context], k: int) -> list[Context]:
+    """The first k that are no near duplicates of each other."""
+    same = near_duplicates(ranked)
+    best: dict[str, Context] = {}
+    for context in ranked:
+        name = same[context.id]
+        if name not in best or context.prior > best[name].prior:
+            best[name] = context
+    return list(best.values())[:k]
 
 
 def retrieve_from_record(
@@ -59,5 +124,5 @@ def retrieve_from_record(
         pooled,
         by_atom,
         embedder.embed([a.text for a in atoms]),
-        embedder.embed([f"{c.title}\n{c.text}" if c.title else c.text for c in pooled]),
+        embedder.embed([titled(c.title, c.text) for c in pooled]),
     )

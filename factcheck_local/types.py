@@ -78,6 +78,11 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+def titled(title: str, text: str) -> str:
+    """A passage's text under its title, if it has one."""
+    return f"{title}\n{text}" if title else text
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage of one document: ``text == document.text[span.start:span.end]``.
@@ -92,6 +97,16 @@ class Chunk:
     titles: tuple[str, ...]
     line: int
     page: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The heading path on one line."""
+        return " > ".join(self.titles)
+
+    @property
+    def titled_text(self) -> str:
+        """What is embedded and looked up: the heading path, a line end, the text."""
+        return titled(self.title, self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -13,19 +14,30 @@ from factcheck_local.commands.common import (
     valid_text,
     write_json,
 )
+from factcheck_local.config import Settings
 from factcheck_local.errors import InputError
 from factcheck_local.models.registry import load_model
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.report.view import one_line
+from factcheck_local.retrieve import Retrieval, search
 
 
 @click.command("search")
 @click.argument("query", callback=valid_text)
 @store_option
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option(
+    "--retrieval",
+    type=click.Choice(get_args(Retrieval)),
+    default=Settings().retrieval,
+    show_default=True,
+    help="By meaning, by words, or both.",
+)
 @json_option
-def command(query: str, store_path: Path | None, k: int, as_json: bool) -> None:
-    """Show the passages most similar to QUERY, with their place and prior.
+def command(
+    query: str, store_path: Path | None, k: int, retrieval: Retrieval, as_json: bool
+) -> None:
+    """Show the passages that QUERY finds, with their similarity, place and prior.
 
     \b
     Example:
@@ -35,7 +47,10 @@ def command(query: str, store_path: Path | None, k: int, as_json: bool) -> None:
         raise InputError("the query is empty")
     with open_store(store_path) as store:
         embedder = load_model(store.fingerprint.embedder.id, "embedder")
-        hits = store.query(embedder.embed([query]), k)[0]
+        vectors = embedder.embed([query])
+        found = search([query], vectors, store, k, retrieval)[0]
+        similarities = store.embeddings([c.id for c in found]) @ vectors[0]
+        hits = list(zip(found, similarities.round(6).tolist(), strict=True))
     if as_json:
         write_json(
             [context_to_dict(c) | {"similarity": round(similarity, 6)} for c, similarity in hits]

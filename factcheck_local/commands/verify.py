@@ -26,6 +26,7 @@ from factcheck_local.markov import Method
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import parse_input
 from factcheck_local.report import to_dict
+from factcheck_local.retrieve import Retrieval
 
 BELOW, UNSCORED = 1, 3
 
@@ -48,6 +49,11 @@ BELOW, UNSCORED = 1, 3
 @click.option("--llm", metavar="NAME", help="Model that splits and rewords; judges, too.")
 @click.option("--embedder", metavar="NAME", help="The store's embedder.")
 @click.option("-k", type=click.IntRange(min=1), help="Passages retrieved for a claim; 3.")
+@click.option(
+    "--retrieval",
+    type=click.Choice(get_args(Retrieval)),
+    help=f"By meaning, by words, or both; {Settings().retrieval}.",
+)
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(

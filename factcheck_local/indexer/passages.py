@@ -17,7 +17,7 @@ import numpy.typing as npt
 from factcheck_local.errors import StoreError
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.models.offline import go_offline
-from factcheck_local.types import Chunk, Context, Span
+from factcheck_local.types import Chunk, Context, Span, titled
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -108,6 +108,17 @@ class Passages:
             digest.update(f"{id_} {metadata['text_sha256']} {metadata['prior']!r}\n".encode())
         return digest.hexdigest()
 
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Id of every passage, and its text under its title."""
+        total = self.count()
+        for start in range(0, total, self._batch):
+            rows = self._collection.get(
+                limit=self._batch, offset=start, include=["documents", "metadatas"]
+            )
+            columns = rows["ids"], rows["documents"] or (), rows["metadatas"] or ()
+            for id_, text, values in zip(*columns, strict=True):
+                yield id_, titled(str(values["title"]), text)
+
     def contexts(self, ids: Sequence[str]) -> list[Context]:
         """The passages with these ids, in this order."""
         found: dict[str, Context] = {}
@@ -145,7 +156,7 @@ def metadata(record: SourceRecord, chunk: Chunk) -> Metadata:
     """A passage's metadata; Chroma holds no None, so what is unknown is left out."""
     values = {
         "source": record.source,
-        "title": " > ".join(chunk.titles),
+        "title": chunk.title,
         "start": chunk.span.start,
         "end": chunk.span.end,
         "line": chunk.line,

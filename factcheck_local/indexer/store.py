@@ -5,6 +5,7 @@ A store is a folder::
     store.json        what it was made with, see `fingerprint`
     sources.sqlite3   its sources, see `manifest`
     chroma/           its passages, see `passages`
+    lexical.sqlite3   their words, see `lexical`
     writer.lock       held while a run writes
     verdicts.sqlite   scores of pairs, see `relate.cache`
     calibration.json  fitted on the user's own labels, see `relate.calibrations`
@@ -28,6 +29,7 @@ import numpy as np
 from factcheck_local.errors import InputError, ModelError, StoreError
 from factcheck_local.indexer import fingerprint as fingerprints
 from factcheck_local.indexer.fingerprint import REBUILD, Fingerprint
+from factcheck_local.indexer.lexical import LexicalIndex
 from factcheck_local.indexer.manifest import Manifest, SourceRecord
 from factcheck_local.indexer.passages import Passages, metadata
 from factcheck_local.types import Chunk, Context
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 STORE_NAME = ".factcheck"
 
 _META, _SOURCES, _CHROMA, _LOCK = "store.json", "sources.sqlite3", "chroma", "writer.lock"
+_LEXICAL = "lexical.sqlite3"
 _HINT = "factcheck index PATH..."
 
 #: What the relation model keeps in a store's folder.
@@ -72,6 +75,12 @@ class Store:
         except Exception as error:  # Chroma raises errors of any kind on a damaged folder
             self._manifest.close()
             raise StoreError(f"{path}: is damaged: {error}", hint=REBUILD) from error
+        try:
+            self._lexical = LexicalIndex(path / _LEXICAL)
+        except StoreError:
+            self._passages.close()
+            self._manifest.close()
+            raise
 
     @classmethod
     def open(cls, path: Path, fingerprint: Fingerprint | None = None) -> Store:
@@ -119,13 +128,16 @@ class Store:
         if not (path / _META).exists():
             return
         fingerprints.write(path / _META, None)
-        for name in (_SOURCES, f"{_SOURCES}-wal", f"{_SOURCES}-shm", _LOCK):
-            (path / name).unlink(missing_ok=True)
+        for database in (_SOURCES, _LEXICAL):
+            for name in (database, f"{database}-wal", f"{database}-shm"):
+                (path / name).unlink(missing_ok=True)
+        (path / _LOCK).unlink(missing_ok=True)
         shutil.rmtree(path / _CHROMA, ignore_errors=True)
         (path / _META).unlink()
 
     def close(self) -> None:
         """Let go of the files."""
+        self._lexical.close()
         self._passages.close()
         self._manifest.close()
 
@@ -168,7 +180,8 @@ class Store:
             Ids of its passages that are there already, with their embeddings.
         """
         self._manifest.write(replace(record, complete=False))
-        return frozenset(self._passages.of_source(record.source))
+        # One that only Chroma has was cut off between the two.
+        return self._lexical.present(self._passages.of_source(record.source))
 
     def add(self, record: SourceRecord, chunks: Sequence[Chunk], embeddings: FloatArray) -> None:
         """Write passages of a source, between `begin` and `complete`.
@@ -186,6 +199,7 @@ class Store:
             received = f"got shape {embeddings.shape}"
             raise ModelError(f"expected finite embeddings of shape {expected}, {received}")
         self._passages.write(chunks, [metadata(record, chunk) for chunk in chunks], embeddings)
+        self._lexical.write((chunk.id, chunk.titled_text) for chunk in chunks)
 
     def complete(self, record: SourceRecord, chunks: Sequence[Chunk]) -> SourceRecord:
         """Make ``chunks`` the source's only passages, and mark it as complete.
@@ -199,7 +213,9 @@ class Store:
         """
         there = self._passages.of_source(record.source)
         wanted = {chunk.id: metadata(record, chunk) for chunk in chunks}
-        self._passages.delete([id_ for id_ in there if id_ not in wanted])
+        gone = [id_ for id_ in there if id_ not in wanted]
+        self._lexical.delete(gone)
+        self._passages.delete(gone)
         self._passages.update(wanted, there)
         record = replace(record, chunks=len(chunks), complete=True)
         self._manifest.write(record)
@@ -230,7 +246,9 @@ class Store:
     def remove(self, source: str) -> None:
         """Remove a source and its passages; nothing where it is not there."""
         self._manifest.mark_incomplete(source)
-        self._passages.delete(list(self._passages.of_source(source)))
+        gone = list(self._passages.of_source(source))
+        self._lexical.delete(gone)
+        self._passages.delete(gone)
         self._manifest.delete(source)
 
     def add_root(self, label: str, path: str) -> None:
@@ -296,3 +314,17 @@ class Store:
         if embeddings.ndim != 2 or embeddings.shape[1] != dimension:
             raise ModelError(f"expected queries of shape (n, {dimension}), got {embeddings.shape}")
         return self._passages.query(embeddings, k)
+
+    def query_words(self, texts: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
+        """Ids of the k passages that share the most telling words with each text, with BM25.
+
+        A store that an earlier version made gets its index here, the first time.
+
+        Raises:
+            InputError: if ``k < 1``.
+        """
+        if k < 1:
+            raise InputError(f"expected k of at least 1, got {k}")
+        if self._lexical.count() != self._passages.count():
+            self._lexical.rebuild(self._passages.texts())
+        return [self._lexical.query(text, k) for text in texts]

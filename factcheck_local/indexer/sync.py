@@ -21,7 +21,7 @@ from factcheck_local.indexer.reliability import (
 )
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import Entry, Root, survey
-from factcheck_local.types import Chunk, Document
+from factcheck_local.types import Document
 
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import Embedder
@@ -170,18 +170,13 @@ class _Run:
         new = [passage for passage in chunks if passage.id not in there]
         for start in range(0, len(new), EMBED_BATCH):
             batch = new[start : start + EMBED_BATCH]
-            vectors = self.embedder.embed([embedded_text(passage) for passage in batch])
+            vectors = self.embedder.embed([p.titled_text for p in batch])
             self.store.add(record, batch, vectors)
         self.store.complete(record, chunks)
         count = f"{len(chunks)} passage{'s' * (len(chunks) != 1)}"
         self.indexed.append(
             Entry(record.source, f"{count}; {record.note}" if record.note else count)
         )
-
-
-def embedded_text(passage: Chunk) -> str:
-    """What is embedded of a passage: its title path, a line end, its text."""
-    return "\n".join(filter(None, (" > ".join(passage.titles), passage.text)))
 
 
 def _stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> SourceRecord:

@@ -15,7 +15,7 @@ from factcheck_local.errors import InputError, ProfileError, StoreError
 from factcheck_local.indexer.reliability import ReliabilityProfile, SourceRule
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import Entry
-from factcheck_local.indexer.sync import SyncReport, embedded_text, sync
+from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.types import Chunk, Span
 
 from .helpers import HashingEmbedder, pdf, write
@@ -70,7 +70,7 @@ def test_titles_are_embedded_with_the_text(corpus: Path, store: Store) -> None:
     write(corpus, {"a.md": "# Top\n\n## Sub\n\ntext"})
     sync([corpus], store, embedder)
     assert embedder.texts == ["Top > Sub\n# Top\n\n## Sub\n\ntext"]
-    assert embedded_text(Chunk("x", "a", "text", Span(0, 4), (), 1)) == "text"
+    assert Chunk("x", "a", "text", Span(0, 4), (), 1).titled_text == "text"
 
 
 def test_second_run_reads_nothing(

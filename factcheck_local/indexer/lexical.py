@@ -1,0 +1,141 @@
+"""Passages by their words: BM25 in SQLite's full-text index, beside the embeddings.
+
+Embeddings find what means the same; names, numbers and part numbers they blur.
+The index is a file of its own and holds what is embedded of a passage, its
+title path and its text. It is rebuilt from Chroma's texts where it is missing.
+
+BM25: Robertson and Zaragoza 2009, "The probabilistic relevance framework", as
+FTS5 computes it (k1 = 1.2, b = 0.75).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from factcheck_local.errors import StoreError
+from factcheck_local.indexer.fingerprint import REBUILD
+
+#: Words in more than this share of the passages are left out of a query that has others:
+#: they rank next to nothing and cost the reading of nearly every passage.
+COMMON_SHARE = 0.2
+
+#: Below this many passages no word is taken as common.
+_FEW_PASSAGES = 50
+
+_SCHEMA = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
+    id UNINDEXED, body, tokenize = "porter unicode61 remove_diacritics 2"
+);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5vocab(passages, row);
+CREATE TABLE IF NOT EXISTS places (id TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+#: What FTS5's unicode61 takes as a word: letters, digits, and marks upon them.
+_WORD = re.compile(r"[^\W_]+")
+
+
+class LexicalIndex:
+    """The words of a store's passages; a change outlives the process once a call returns."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            StoreError: if it is not such a file.
+        """
+        self._db = sqlite3.connect(path)
+        try:
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            self._db.close()
+            raise StoreError(f"{path}: cannot be opened: {error}", hint=REBUILD) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def count(self) -> int:
+        """Number of passages."""
+        return int(self._db.execute("SELECT COUNT(*) FROM places").fetchone()[0])
+
+    def present(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of the ids that are in the index."""
+        found = (
+            self._db.execute("SELECT id FROM places WHERE id = ?", (id_,)).fetchone() for id_ in ids
+        )
+        return frozenset(row[0] for row in found if row)
+
+    def write(self, passages: Iterable[tuple[str, str]]) -> None:
+        """Add or replace passages, pairs of id and text."""
+        with self._db:
+            for id_, text in passages:
+                self._delete(id_)
+                self._insert(id_, text)
+
+    def rebuild(self, passages: Iterable[tuple[str, str]]) -> None:
+        """Make these the only passages, all of them or none."""
+        with self._db:
+            self._db.execute("DELETE FROM passages")
+            self._db.execute("DELETE FROM places")
+            for id_, text in passages:
+                self._insert(id_, text)
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Remove passages; those that are not there are no error."""
+        with self._db:
+            for id_ in ids:
+                self._delete(id_)
+
+    def _insert(self, id_: str, text: str) -> None:
+        row = self._db.execute(
+            "INSERT INTO passages (id, body) VALUES (?, ?)", (id_, text)
+        ).lastrowid
+        self._db.execute("INSERT INTO places VALUES (?, ?)", (id_, row))
+
+    def _delete(self, id_: str) -> None:
+        # By row: looking for an unindexed column would read the whole table.
+        row = self._db.execute("SELECT row FROM places WHERE id = ?", (id_,)).fetchone()
+        if row:
+            self._db.execute("DELETE FROM passages WHERE rowid = ?", row)
+            self._db.execute("DELETE FROM places WHERE id = ?", (id_,))
+
+    def query(self, text: str, k: int) -> list[tuple[str, float]]:
+        """The passages that share the most telling words with a text.
+
+        Args:
+            text: any text; nothing in it is syntax.
+            k: at least 1.
+
+        Returns:
+            At most k pairs (id, BM25 score, higher is better), ties by id.
+        """
+        words = self._telling(list(dict.fromkeys(_WORD.findall(text.lower()))))
+        if not words:
+            return []
+        # Quoted, so that AND or NEAR in a text are words like others.
+        match = " OR ".join(f'"{word}"' for word in words)
+        rows = self._db.execute(
+            "SELECT id, -bm25(passages) FROM passages WHERE passages MATCH ? "
+            "ORDER BY bm25(passages), id LIMIT ?",
+            (match, k),
+        )
+        return [(id_, float(score)) for id_, score in rows]
+
+    def _telling(self, words: Sequence[str]) -> list[str]:
+        """The words without those that most passages have; all of them if none is left."""
+        total = self.count()
+        if total < _FEW_PASSAGES:
+            return list(words)
+        limit = COMMON_SHARE * total
+        rare = [word for word in words if self._passages_with(word) <= limit]
+        return rare or list(words)
+
+    def _passages_with(self, word: str) -> int:
+        """How many passages have a word; 0 also for a form that stemming changes."""
+        found = self._db.execute("SELECT doc FROM words WHERE term = ?", (word,)).fetchone()
+        return int(found[0]) if found else 0

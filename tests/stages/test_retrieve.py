@@ -1,0 +1,91 @@
+"""Retrieval by meaning, by words and by both, without copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from factcheck_local.fuse import reciprocal_rank_fusion
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.models.embedder import SentenceTransformerEmbedder
+from factcheck_local.retrieve import Retrieval, retrieve, search
+from factcheck_local.types import Atom
+
+PAGES = {
+    "leave.md": "# Leave\n\nStaff get 25 days of annual leave.",
+    "holiday.md": "# Time off\n\nHow much vacation an employee has depends on the contract.",
+    "pump.md": "# Parts\n\nThe pump is part QX-4471 and lies in the cellar.",
+    "valve.md": "# Parts\n\nThe valve is part QX-4472 and lies in the attic.",
+    "canteen.md": "# Canteen\n\nLunch is served from noon.",
+}
+
+
+def test_fusion_by_hand() -> None:
+    found = reciprocal_rank_fusion([["a", "b", "c"], ["b", "d"]], constant=60)
+    assert [i for i, _ in found] == ["b", "a", "d", "c"]
+    assert found[0][1] == pytest.approx(1 / 62 + 1 / 61)
+    assert reciprocal_rank_fusion([["b"], ["a"]])[0][0] == "a"
+    assert reciprocal_rank_fusion([]) == []
+
+
+@pytest.fixture
+def store(tmp_path: Path, minilm: SentenceTransformerEmbedder) -> Store:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for name, text in PAGES.items():
+        (corpus / name).write_text(text, encoding="utf-8")
+    made = Store.create(tmp_path / "store", Fingerprint.of(minilm))
+    sync([corpus], made, minilm)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("retrieval", "query", "first"),
+    [
+        ("dense", "vacation days of employees", {"leave.md", "holiday.md"}),
+        ("lexical", "the part QX-4472", {"valve.md"}),
+        ("fused", "the part QX-4472", {"valve.md"}),
+        ("fused", "vacation days of employees", {"holiday.md", "leave.md"}),
+    ],
+)
+def test_each_way_finds_what_it_is_good_at(
+    store: Store,
+    minilm: SentenceTransformerEmbedder,
+    retrieval: Retrieval,
+    query: str,
+    first: set[str],
+) -> None:
+    (found,) = search([query], minilm.embed([query]), store, 2, retrieval)
+    assert found[0].source in first
+    assert len(found) <= 2
+    again = search([query], minilm.embed([query]), store, 2, retrieval)
+    assert again == [found]
+
+
+def test_no_queries_and_no_hits(store: Store, minilm: SentenceTransformerEmbedder) -> None:
+    assert search([], minilm.embed([]), store, 3, "fused") == []
+    assert search(["zzz"], minilm.embed(["zzz"]), store, 3, "lexical") == [[]]
+
+
+def test_copies_do_not_fill_the_list(
+    tmp_path: Path, store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    for i in range(4):
+        (copies / f"copy{i}.md").write_text(PAGES["leave.md"], encoding="utf-8")
+    (copies / "reliability.toml").write_text(
+        'default = 0.7\n[[source]]\nmatch = "copy2.md"\nprior = 0.97\n'
+    )
+    sync([copies], store, minilm)
+    atom = Atom("a", "Staff get 25 days of annual leave.", "Staff get 25 days of annual leave.")
+    found = retrieve([atom], store, minilm, k=3, retrieval="fused")
+    sources = [c.source for c in found.contexts]
+    # Of the five copies the one that is trusted most.
+    assert sources[0].endswith("copy2.md")
+    assert len([s for s in sources if "copy" in s or s.endswith("leave.md")]) == 1
+    assert found.by_atom["a"] == tuple(c.id for c in found.contexts)
+    assert found.context_vectors.shape == (len(found.contexts), minilm.dimension)
