@@ -50,6 +50,7 @@ def main() -> None:
         relation=options.relation,
         quantities=options.quantities,
         k=options.k,
+        retrieval=options.retrieval,
         parameterisation=options.factors,
     )
     embedder: Embedder = load_model(settings.embedder, "embedder")
@@ -57,7 +58,7 @@ def main() -> None:
     seconds: dict[str, float] = {}
     with (
         tempfile.TemporaryDirectory() as folder,
-        Store.create(Path(folder) / "store", Fingerprint.of(embedder)) as store,
+        Store.create(options.store or Path(folder) / "store", Fingerprint.of(embedder)) as store,
     ):
         sync([CORPUS], store, embedder, exclude=["answers/**"])
         checker = FactChecker(settings, store, embedder=embedder)
@@ -108,6 +109,10 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--no-quantities", dest="quantities", action="store_false")
     parser.add_argument("-k", type=int, default=Settings().k)
+    parser.add_argument("--retrieval", default=Settings().retrieval)
+    parser.add_argument(
+        "--store", type=Path, help="keep the store here, with all that models said of its pairs"
+    )
     parser.add_argument("--output", type=Path, help="results as JSON")
     parser.add_argument("--assessments", type=Path, help="folder for the full assessments")
     return parser.parse_args()

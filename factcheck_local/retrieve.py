@@ -101,13 +101,19 @@ def search(
 
 def _different(ranked: Sequence[Context], k: int) -> list[Context]:
     """The first k that are no near duplicates of each other."""
-    same = near_duplicates(ranked)
-    best: dict[str, Context] = {}
-    for context in ranked:
-        name = same[context.id]
-        if name not in best or context.prior > best[name].prior:
-            best[name] = context
-    return list(best.values())[:k]
+    # Comparing takes longer than finding, so no more are compared than it takes.
+    looked_at = 2 * k
+    while True:
+        some = ranked[:looked_at]
+        same = near_duplicates(some)
+        best: dict[str, Context] = {}
+        for context in some:
+            name = same[context.id]
+            if name not in best or context.prior > best[name].prior:
+                best[name] = context
+        if len(best) >= k or len(some) == len(ranked):
+            return list(best.values())[:k]
+        looked_at *= 2
 
 
 def retrieve_from_record(
