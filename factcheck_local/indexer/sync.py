@@ -213,8 +213,10 @@ def _stamped(source: str, root: Root, path: Path, known: SourceRecord | None) ->
 
 def _described(record: SourceRecord, document: Document, reliability: Reliability) -> SourceRecord:
     """The record with what the document says of itself."""
-    pages = document.metadata.get("pages_without_text", ())
-    shown = ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
+    notes = list(document.metadata.get("left_out", ()))
+    if pages := document.metadata.get("pages_without_text", ()):
+        shown = ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
+        notes.insert(0, f"no text on page {shown}: scanned?")
     return replace(
         record,
         sha256=document.sha256,
@@ -222,7 +224,7 @@ def _described(record: SourceRecord, document: Document, reliability: Reliabilit
         prior_rule=reliability.rule,
         date=_text(document.metadata.get("date")),
         superseded_by=_text(document.metadata.get("superseded_by")),
-        note=f"no text on page {shown}: scanned?" if pages else None,
+        note="; ".join(notes) or None,
         chunks=0,
         complete=False,
     )

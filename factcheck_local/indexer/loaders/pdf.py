@@ -20,14 +20,13 @@ from pypdf.errors import DependencyError
 from pypdf.generic import Destination
 
 from factcheck_local.errors import DocumentError
-from factcheck_local.indexer.loaders.text import HeadingPath, paragraphs
+from factcheck_local.indexer.loaders.text import HeadingPath, clean, paragraphs
 from factcheck_local.types import Block, Document, Span
 
 #: How far from its end a file must have its end-of-file marker, in bytes.
 EOF_WINDOW = 1024
 
 _PAGE_BREAK = "\n\f\n"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Entry of the outline: (page index from 0, level from 1, title).
 _Entry = tuple[int, int, str]
@@ -82,9 +81,9 @@ def _read(data: bytes, source: str) -> tuple[list[str], list[_Entry], str]:
             # Many files are encrypted with the empty password, to forbid printing.
             if reader.is_encrypted and not reader.decrypt(""):
                 raise DocumentError(f"{source}: is encrypted, a password is needed")
-            pages = [_clean(page.extract_text()) for page in reader.pages]
+            pages = [clean(page.extract_text()).strip() for page in reader.pages]
             outline = list(_outline(reader, reader.outline))
-            title = _clean(str(reader.metadata.title or "") if reader.metadata else "")
+            title = clean(str(reader.metadata.title or "") if reader.metadata else "").strip()
     except DocumentError:
         raise
     except DependencyError as error:
@@ -109,11 +108,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
-
-
-def _clean(text: str) -> str:
-    """Text that can be stored: no NUL, no half of a surrogate pair."""
-    return _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd")).strip()
 
 
 def _outline(reader: PdfReader, items: Sequence[Any], level: int = 1) -> Iterator[_Entry]:
