@@ -9,14 +9,16 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from email.message import EmailMessage
+from pathlib import Path
 
 import docx
 import openpyxl
 import pptx
 
+from factcheck_local.indexer.loaders import load
 from factcheck_local.types import Document
 
-from .helpers import pdf
+from .helpers import pdf, write
 
 ROWS = [["Year", "Days", "Note"], ["2024", "25", "as agreed"], ["2025", "26", "one more"]]
 
@@ -243,3 +245,9 @@ def said(extension: str, data: bytes) -> str:
     if "json" in extension:
         text = re.sub(r'["\[\]{}]', "", text.replace("\\n", "\n"))
     return "".join(re.sub(r"'''|\[\[[^|\]]*\||\]\]|\{\{|\}\}", "", text).split())
+
+
+def read(folder: Path, name: str, content: str | bytes) -> Document:
+    """What the loader makes of a file with this content."""
+    write(folder, {name: content})
+    return load(folder / name, name)

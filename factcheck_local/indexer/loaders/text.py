@@ -20,7 +20,7 @@ META_KEYS = ("date", "reliability", "superseded_by")
 MIN_EVIDENCE = 8
 
 #: ... if the text reads as a language to this degree, in [0, 1], as charset-normalizer says.
-MIN_COHERENCE = 0.55
+MIN_COHERENCE = 0.45
 
 #: Readings whose scores differ by less are rivals.
 MARGIN = 0.05
@@ -29,6 +29,9 @@ _CONTROL = re.compile(r"[\x01-\x06\x0e-\x1a\x1c-\x1f]")  # not \a\b\t\n\v\f\r an
 _LINE = r"\S(?:[^\r\n]*\S)?"
 _PARAGRAPH = re.compile(rf"{_LINE}(?:(?:\r\n?|\n)[^\S\r\n]*{_LINE})*")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UTF8 = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
 _BOMS = (  # UTF-32 before UTF-16, whose mark begins alike
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -85,8 +88,11 @@ def decode_any(data: bytes, source: str) -> str:
 
 def _detected(data: bytes) -> str | None:
     """The encoding, if there is enough to tell it by; None in doubt."""
-    if sum(byte > 0x7F for byte in data) < MIN_EVIDENCE:
+    evidence = sum(byte > 0x7F for byte in data)
+    if evidence < MIN_EVIDENCE:
         return None
+    if 2 * sum(map(len, _UTF8.findall(data))) > evidence:
+        return None  # broken UTF-8, which reads as something in any encoding
     from charset_normalizer import from_bytes  # slow to import, seldom needed
 
     matches = from_bytes(data)
