@@ -14,6 +14,7 @@ from pathlib import Path
 import docx
 import openpyxl
 import pptx
+from pypdf import PdfReader
 
 from factcheck_local.indexer.loaders import load
 from factcheck_local.types import Document
@@ -227,8 +228,6 @@ def _archive(data: bytes) -> str:
 
 
 def _pdf(data: bytes) -> str:
-    from pypdf import PdfReader
-
     return " ".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
 
 
@@ -240,8 +239,8 @@ _READERS: dict[str, Callable[[bytes], str]] = {
 
 def said(extension: str, data: bytes) -> str:
     """Everything that the file says, read without the loaders, without white space."""
-    reader = _READERS.get(extension, lambda raw: raw.decode(VERBATIM.get(extension, "utf-8")))
-    text = reader(data)
+    reader = _READERS.get(extension)
+    text = reader(data) if reader else data.decode(VERBATIM.get(extension, "utf-8"))
     if "json" in extension:
         text = re.sub(r'["\[\]{}]', "", text.replace("\\n", "\n"))
     return "".join(re.sub(r"'''|\[\[[^|\]]*\||\]\]|\{\{|\}\}", "", text).split())

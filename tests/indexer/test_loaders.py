@@ -320,14 +320,14 @@ def test_bad_text(corpus: Path, name: str, content: bytes, reason: str) -> None:
 
 
 GERMAN = (
-    "Die K\xfcndigungsfrist betr\xe4gt drei Monate. F\xfcr Besch\xe4ftigte \xfcber f\xfcnfzig gelten "
-    "gr\xf6\xdfere Fristen, und die Pr\xfcfung \xfcbernimmt das B\xfcro in M\xfcnchen."
+    "Die K\xfcndigungsfrist betr\xe4gt drei Monate. F\xfcr Besch\xe4ftigte \xfcber f\xfcnfzig "
+    "gelten gr\xf6\xdfere Fristen, und die Pr\xfcfung \xfcbernimmt das B\xfcro in M\xfcnchen."
 )
 QUOTED = (
-    "The rules say that every employee\u2019s request is \u201canswered\u201d by the manager within "
-    "five working days \u2014 and that it\u2019s kept."
+    "The rules say that every employee\u2019s request is \u201canswered\u201d by the manager "
+    "within five working days \u2014 and that it\u2019s kept."
 )
-RUSSIAN = "Срок уведомления составляет три месяца. Сотрудники обязаны сообщить об отсутствии."
+RUSSIAN = "Срок уведомления составляет три месяца. Сотрудники обязаны сообщить об отсутствии."  # noqa: RUF001
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.rst"])

@@ -8,6 +8,7 @@ import io
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import docx
 import openpyxl
@@ -149,8 +150,9 @@ def test_word_footnotes_stand_at_the_end(corpus: Path) -> None:
 
     def change(name: str, content: bytes) -> bytes:
         if name == "[Content_Types].xml":
-            part = b'<Override PartName="/word/footnotes.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"/></Types>'
-            return content.replace(b"</Types>", part)
+            kind = b"application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+            part = b'<Override PartName="/word/footnotes.xml" ContentType="%s"/></Types>'
+            return content.replace(b"</Types>", part % kind)
         if name == "word/_rels/document.xml.rels":
             kind = b"http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
             link = b'<Relationship Id="rId99" Type="%s" Target="footnotes.xml"/></Relationships>'
@@ -196,9 +198,9 @@ def test_slides_groups_and_charts(corpus: Path) -> None:
     slide = deck.slides.add_slide(deck.slide_layouts[6])
     group = slide.shapes.add_group_shape().shapes.add_group_shape()
     group.shapes.add_textbox(0, 0, 1, 1).text_frame.text = "inside"
-    data = CategoryChartData()
+    data = CategoryChartData()  # type: ignore[no-untyped-call]
     data.categories = ["2023", "2024"]
-    data.add_series("Tea", (1.5, 2))
+    data.add_series("Tea", (1.5, 2))  # type: ignore[no-untyped-call]
     slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 914400, 914400, data)
     texts = [text for _, text in outline(read(corpus, "a.pptx", saved(deck)))]
     assert texts == ["inside", "Tea (2023: 1.5; 2024: 2)"]
@@ -238,7 +240,7 @@ def test_values_as_a_reader_sees_them(corpus: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
-    values = [
+    values: list[Any] = [
         datetime.datetime(2024, 3, 1), datetime.datetime(2024, 3, 1, 9, 30), datetime.time(9, 30),
         0.125, 3, 2.50, True, "a\nb", "=1+1", None, 0.1 + 0.2,
     ]  # fmt: skip
@@ -248,17 +250,23 @@ def test_values_as_a_reader_sees_them(corpus: Path) -> None:
     sheet["A5"].number_format = "0%"
     document = read(corpus, "a.xlsx", saved(book))
     assert [text for _, text in outline(document)] == [
-        "2024-03-01", "2024-03-01T09:30:00", "09:30:00", "12.5%", "300%", "2.5", "TRUE", "a b", "0.3",
+        "2024-03-01", "2024-03-01T09:30:00", "09:30:00", "12.5%", "300%", "2.5", "TRUE",
+        "a b", "0.3",
     ]  # fmt: skip
     assert document.metadata["left_out"] == ("1 formula without a stored value",)
 
 
 def test_a_sheet_that_understates_its_size_is_read_whole(corpus: Path) -> None:
+    changed = []
+
     def change(name: str, content: bytes) -> bytes:
-        return content.replace(b'ref="A1:C3"', b'ref="A1:A1"')
+        understated = content.replace(b'ref="A1:C3"', b'ref="A1:A1"')
+        if understated != content:
+            changed.append(name)
+        return understated
 
     data = repacked(workbook(), change)
-    assert data != workbook()
+    assert changed == ["xl/worksheets/sheet1.xml"]
     assert "Year: 2025; Days: 26" in read(corpus, "a.xlsx", data).text
 
 
@@ -334,7 +342,7 @@ def test_large_and_many_members_are_refused(corpus: Path, monkeypatch: pytest.Mo
     with pytest.raises(DocumentError, match=r"would be \d+ bytes when decompressed, at most 1000"):
         read(corpus, "a.docx", word())
     monkeypatch.setattr(office, "MAX_MEMBERS", 3)
-    with pytest.raises(DocumentError, match="has 1[0-9] members, at most 3"):
+    with pytest.raises(DocumentError, match=r"has 1[0-9] members, at most 3"):
         read(corpus, "a.docx", word())
 
 
@@ -367,7 +375,7 @@ def test_xml_with_a_document_type_is_refused(corpus: Path, name: str, declaratio
 
 
 def test_deep_nesting_is_one_line(corpus: Path) -> None:
-    def change(member: str, content: bytes) -> bytes:
+    def change(_: str, content: bytes) -> bytes:
         deep = b"<w:sdt><w:sdtContent>" * 3000 + b"</w:sdtContent></w:sdt>" * 3000
         return content.replace(b"<w:body>", b"<w:body>" + deep)
 
@@ -376,7 +384,7 @@ def test_deep_nesting_is_one_line(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name, empty",
+    ("name", "empty"),
     [
         ("a.docx", saved(docx.Document())),
         ("a.pptx", saved(pptx.Presentation())),

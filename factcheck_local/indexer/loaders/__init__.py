@@ -63,7 +63,7 @@ LOADERS = {
 
 
 class UnsupportedFormatError(DocumentError):
-    """No loader reads files of this extension: skip the file, nothing failed."""
+    """Nothing reads such a file, or there is nothing in it to be read: nothing failed."""
 
 
 def why_unsupported(name: str) -> str | None:
@@ -86,7 +86,8 @@ def load(path: Path, source: str) -> Document:
         The document; at least one of its blocks holds text.
 
     Raises:
-        UnsupportedFormatError: if no loader reads this extension.
+        UnsupportedFormatError: if no loader reads this extension, or what is in the file:
+            XML that is no export, a module without docstrings.
         DocumentError: if the file cannot be read, is not what its extension
             says, or holds no text. The message is ``source: reason``.
     """

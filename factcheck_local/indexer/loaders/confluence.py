@@ -16,7 +16,9 @@ from factcheck_local.indexer.loaders import html
 from factcheck_local.indexer.loaders.layout import Layout
 
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\] ?>", re.DOTALL)
-_PARAMETER = re.compile(r"<ac:parameter\b(?![^>]*ac:name=\"title\")[^>]*>.*?</ac:parameter>", re.DOTALL)
+_PARAMETER = re.compile(
+    r"<ac:parameter\b(?![^>]*ac:name=\"title\")[^>]*>.*?</ac:parameter>", re.DOTALL
+)
 _LINK = re.compile(r"<ri:page\b[^>]*?ri:content-title=\"([^\"]*)\"[^>]*/>")
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)([^<>]*)/>")  # HTML knows no empty element of these
 _KINDS = ("Page", "BlogPost")

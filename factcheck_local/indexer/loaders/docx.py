@@ -26,6 +26,9 @@ from factcheck_local.types import Document
 #: Level of a paragraph in the outline: 0 the title, 1 to 9 headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 
+# Word's own styles of lists; "List Paragraph" is an indentation only.
+_LIST = re.compile(r"list(?! paragraph)\b", re.IGNORECASE)
+
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _UNSEEN = {qn("w:del"), qn("w:moveFrom"), qn("w:txbxContent"), f"{_MC}Fallback"}
 _AROUND = {qn(f"w:{tag}") for tag in ("sdt", "sdtContent", "ins", "moveTo", "customXml")} | {
@@ -87,8 +90,7 @@ class _Styles:
             return number != "0"  # which takes a paragraph out of its style's list
         return any(
             _value(style, "w:pPr/w:numPr/w:numId") is not None
-            or (_value(style, "w:name") or "").lower().startswith("list")
-            and (_value(style, "w:name") or "").lower() != "list paragraph"
+            or _LIST.match(_value(style, "w:name") or "")
             for style in self._chain(paragraph)
         )
 

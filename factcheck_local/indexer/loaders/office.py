@@ -98,7 +98,8 @@ def _check_sizes(members: list[zipfile.ZipInfo], source: str) -> None:
         large = member.file_size > SMALL_MEMBER
         if large and member.file_size > MAX_RATIO * member.compress_size:
             raise DocumentError(
-                f"{source}: {member.filename!r} is compressed more than {MAX_RATIO} times: zip bomb?"
+                f"{source}: {member.filename!r} is compressed more than {MAX_RATIO} times:"
+                " a zip bomb?"
             )
 
 

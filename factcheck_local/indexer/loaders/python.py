@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders import UnsupportedFormatError
 from factcheck_local.indexer.loaders.text import decode, paragraphs
 from factcheck_local.types import Block, Document, Span
 
@@ -31,6 +32,7 @@ def load(data: bytes, source: str) -> Document:
     """Read the docstrings of a Python file.
 
     Raises:
+        UnsupportedFormatError: if there are none.
         DocumentError: if the bytes are not text in the encoding that the file
             declares, or are not Python.
     """
@@ -49,8 +51,8 @@ def load(data: bytes, source: str) -> Document:
     except (MemoryError, RecursionError) as error:  # the parser's stack, not the machine's
         raise DocumentError(f"{source}: is nested too deeply") from error
     blocks = tuple(_blocks(text, tree))
-    if not blocks and text.strip():
-        raise DocumentError(f"{source}: holds no docstring")
+    if not blocks:
+        raise UnsupportedFormatError(f"{source}: holds no docstring")
     return Document(
         source=source,
         text=text,
@@ -111,8 +113,9 @@ class _Offsets:
 
 def _inside(text: str, literal: Span) -> Span:
     """What stands between the quotes; of joined literals, all of them as written."""
-    said = literal.of(text)
-    opening = _OPENING.match(said)
-    if opening is None or not said.endswith(opening[1]) or len(said) < opening.end() * 2 - 2:
+    tokens = tokenize.generate_tokens(io.StringIO(f"({literal.of(text)})").readline)
+    strings = sum(token.type == tokenize.STRING for token in tokens)
+    opening = _OPENING.match(text, literal.start)
+    if opening is None or strings > 1:
         return literal
-    return Span(literal.start + opening.end(), literal.end - len(opening[1]))
+    return Span(opening.end(), literal.end - len(opening[1]))

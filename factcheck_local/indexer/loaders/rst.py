@@ -106,8 +106,10 @@ def _metadata(tree: nodes.document) -> dict[str, Any]:
 
 
 def _first_section(tree: nodes.document) -> nodes.Node | None:
-    """The section that the document begins with."""
-    return next((node for node in tree.children if isinstance(node, nodes.section)), None)
+    """The section that the document begins with, None if it begins with something else."""
+    unseen = nodes.comment | nodes.meta | nodes.system_message | nodes.target
+    first = next((node for node in tree.children if not isinstance(node, unseen)), None)
+    return first if isinstance(first, nodes.section) else None
 
 
 def _blocks(text: str, tree: nodes.document) -> Iterator[Block]:
@@ -128,14 +130,16 @@ def _titles(text: str, tree: nodes.document) -> Iterator[tuple[str, int, Span]]:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
+    above = 0  # the line after the title before
     for title in tree.findall(nodes.title):
         said = one_line(title.astext())
         if not isinstance(title.parent, nodes.section) or not said or not title.line:
             continue
         under = title.line - 1
         first = under - 1
-        if first > 0 and lines[first - 1].strip() == lines[under].strip():
+        if first > above and lines[first - 1].strip() == lines[under].strip():
             first -= 1  # the line above the title
+        above = under + 1
         level = 0
         node: Any = title.parent
         while isinstance(node, nodes.section):

@@ -29,9 +29,7 @@ _CONTROL = re.compile(r"[\x01-\x06\x0e-\x1a\x1c-\x1f]")  # not \a\b\t\n\v\f\r an
 _LINE = r"\S(?:[^\r\n]*\S)?"
 _PARAGRAPH = re.compile(rf"{_LINE}(?:(?:\r\n?|\n)[^\S\r\n]*{_LINE})*")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_UTF8 = re.compile(
-    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
-)
+_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _BOMS = (  # UTF-32 before UTF-16, whose mark begins alike
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from lxml import etree
 
 from factcheck_local.errors import DocumentError
-from factcheck_local.indexer.loaders import confluence, mediawiki
+from factcheck_local.indexer.loaders import UnsupportedFormatError, confluence, mediawiki
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.types import Document
 
@@ -23,13 +23,13 @@ def load(data: bytes, source: str) -> Document:
     """Read a wiki's export; one page alone gives the document its date.
 
     Raises:
-        DocumentError: if the bytes are not well-formed XML, declare a document type, or
-            are no export of these wikis.
+        UnsupportedFormatError: if it is XML, but no export of these wikis.
+        DocumentError: if the bytes are not well-formed XML, or declare a document type.
     """
     root = _parsed(data, source)
     name = etree.QName(root).localname
     if name not in _READERS:
-        raise DocumentError(
+        raise UnsupportedFormatError(
             f"{source}: is XML, but no MediaWiki or Confluence export (its root is <{name}>)"
         )
     layout = Layout()
