@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -63,6 +65,25 @@ def test_a_single_page_gives_its_date(corpus: Path) -> None:
 )
 def test_markup(corpus: Path, wikitext: str, texts: list[str]) -> None:
     assert said(corpus, wikitext) == texts
+
+
+@pytest.mark.parametrize("bracket", ["{{a|", "[[a|", "{|\n"])
+def test_text_full_of_open_brackets_is_taken_as_written(corpus: Path, bracket: str) -> None:
+    text = bracket * 5000 + "the end"
+    assert said(corpus, text) == [text]
+
+
+def test_broken_macros_take_linear_time(corpus: Path) -> None:
+    for tag in ("<![CDATA[", "<ac:parameter ", "<ri:page ", "<ac:parameter>x"):
+        body = f"<property name='body'>{escape('start ' + tag * 20_000)}</property>"
+        owner = "<property name='content'><id>1</id></property>"
+        page = "<object class='Page'><id>1</id><property name='title'>T</property></object>"
+        entry = f"<object class='BodyContent'>{body}{owner}</object>"
+        export = f"<hibernate-generic>{page}{entry}</hibernate-generic>"
+        begin = time.process_time()
+        with suppress(DocumentError):  # nested too deeply, some of them
+            read(corpus, "a.xml", export)
+        assert time.process_time() - begin < 5
 
 
 CONFLUENCE = """<?xml version="1.0" encoding="UTF-8"?>

@@ -15,11 +15,10 @@ from lxml import etree
 from factcheck_local.indexer.loaders import html
 from factcheck_local.indexer.loaders.layout import Layout
 
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\] ?>", re.DOTALL)
-_PARAMETER = re.compile(
-    r"<ac:parameter\b(?![^>]*ac:name=\"title\")[^>]*>.*?</ac:parameter>", re.DOTALL
-)
-_LINK = re.compile(r"<ri:page\b[^>]*?ri:content-title=\"([^\"]*)\"[^>]*/>")
+# No pattern looks beyond the next tag: in broken markup that would take quadratic time.
+_CDATA, _CDATA_END = "<![CDATA[", re.compile(r"\]\] ?>")
+_PARAMETER = re.compile(r"<ac:parameter\b(?![^<>]*ac:name=\"title\")[^<>]*>[^<]*</ac:parameter>")
+_LINK = re.compile(r"<ri:page\b[^<>]*?ri:content-title=\"([^\"<>]*)\"[^<>]*/>")
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)([^<>]*)/>")  # HTML knows no empty element of these
 _KINDS = ("Page", "BlogPost")
 
@@ -63,7 +62,16 @@ def _reference(entry: etree._Element, name: str) -> str:
 
 def _plain(body: str) -> str:
     """Storage format as HTML."""
-    body = _PARAMETER.sub("", body)
-    body = _LINK.sub(lambda match: f"<span>{match[1]}</span>", body)
-    body = _CDATA.sub(lambda match: f"<pre>{entities.escape(match[1])}</pre>", body)
-    return _EMPTY.sub(r"<\1\2></\1>", body)
+    markup, *sections = body.split(_CDATA)
+    parts = [_html(markup)]
+    for section in sections:
+        said, *markup_after = _CDATA_END.split(section, maxsplit=1)
+        parts += [f"<pre>{entities.escape(said)}</pre>", *map(_html, markup_after)]
+    return "".join(parts)
+
+
+def _html(markup: str) -> str:
+    """Markup between CDATA sections, without what only Confluence understands."""
+    markup = _PARAMETER.sub("", markup)
+    markup = _LINK.sub(lambda match: f"<span>{match[1]}</span>", markup)
+    return _EMPTY.sub(r"<\1\2></\1>", markup)

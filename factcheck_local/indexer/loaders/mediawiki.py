@@ -15,6 +15,11 @@ from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
 from factcheck_local.indexer.loaders.text import one_line
 
+#: Brackets that are opened and not closed. The parser's time grows with their square, so
+#: a text with more of them is taken as it is written.
+MAX_UNCLOSED = 200
+
+_BRACKETS = (("{{", "}}"), ("[[", "]]"), ("{|", "|}"))
 _MEDIA = ("file:", "image:")
 _UNSEEN = ("ref", "references", "gallery", "style", "script", "templatestyles")
 _MARKERS = {"li": "- ", "dt": "", "dd": "", "hr": "\n\n"}  # of wikitext, empty tags in a line
@@ -42,6 +47,9 @@ def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, dict[str,
 
 def _page(layout: Layout, wikitext: str) -> None:
     """Write a page's text; its sections are below its title."""
+    if any(wikitext.count(a) - wikitext.count(b) > MAX_UNCLOSED for a, b in _BRACKETS):
+        layout.prose(wikitext)
+        return
     pending: list[str] = []
     for node in mwparserfromhell.parse(wikitext).nodes:
         if isinstance(node, nodes.Heading):
