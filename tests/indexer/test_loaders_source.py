@@ -137,7 +137,7 @@ def test_python_docstrings_under_their_names(corpus: Path) -> None:
     ("text", "texts"),
     [
         ("def é(ü='ü'): 'said é'", ["def é(ü='ü'):", "said é"]),
-        ("x = '''no\n'''\ndef f():\n  # remark\n  '''one\\\n  two'''", ["def f():", "one\\\n  two"]),
+        ("x = 'no'\ndef f():\n  # remark\n  '''one\\\n  two'''", ["def f():", "one\\\n  two"]),
         ("'joined ' 'literals'", ["'joined ' 'literals'"]),
         ("if x:\n  try:\n    class A:\n      'a'\n  except E:\n    def f():\n      'b'",
          ["class A:", "a", "def f():", "b"]),

@@ -7,7 +7,6 @@ HTML where there is no plain one. Attachments are named and not read.
 from __future__ import annotations
 
 import email
-import re
 from collections.abc import Iterator
 from email import policy
 from email.errors import HeaderParseError
@@ -24,7 +23,6 @@ from factcheck_local.types import Document
 #: A message has at least one of these.
 _TELLING = ("from", "to", "subject", "date", "message-id", "received")
 _SHOWN = ("From", "To", "Cc", "Date")
-_FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
 
 
 def load(data: bytes, source: str) -> Document:
