@@ -45,12 +45,15 @@ class Block:
     """A structural unit of a document: a heading, a paragraph, a list, a table.
 
     ``headings`` is the path of headings above it, outermost first; a heading's
-    own block carries itself as the last of them.
+    own block carries itself as the last of them. ``line`` is the line or row of the
+    source that the block begins in, None where that is the line of the text; line
+    feeds in the text count on from it.
     """
 
     span: Span
     headings: tuple[str, ...] = ()
     is_heading: bool = False
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,9 @@ class Document:
 
     Attributes:
         source: path below the corpus root, with forward slashes.
-        text: what the file says. For Markdown and plain text this is the file
-            itself, so that offsets are offsets in the file; for HTML and PDF
-            it is the extracted text.
+        text: what the file says. For Markdown, reStructuredText, plain text and
+            Python this is the file itself, so that offsets are offsets in the
+            (decoded) file; for the others it is the extracted text.
         title: front matter title, first heading or file name, in that order.
         blocks: the structure, in order, none overlapping another.
         page_starts: offset at which each page begins; empty without pages.
@@ -87,7 +90,9 @@ def titled(title: str, text: str) -> str:
 class Chunk:
     """A passage of one document: ``text == document.text[span.start:span.end]``.
 
-    ``line`` and ``page`` count from 1; ``page`` is None where there are none.
+    ``line`` and ``page`` count from 1; ``page`` is None where there are none. ``line``
+    is a row in a spreadsheet, whose sheet is in the titles, and the file's own line in
+    tables and JSON, though their text is extracted.
     """
 
     id: str

@@ -9,12 +9,21 @@ import click
 
 from factcheck_local.commands.common import json_option, store_option, store_to_write, write_json
 from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reliability import ReliabilityProfile
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 
 _PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
+
+
+def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    """A line for each extension and what it is, instead of indexing anything."""
+    if asked and not context.resilient_parsing:
+        for extension, form in LOADERS.items():
+            click.echo(f"{extension:<10} {form.title}")
+        context.exit()
 
 
 @click.command("index")
@@ -29,6 +38,14 @@ _PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out.")
 @click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="Embedding model.")
 @click.option("--rebuild", is_flag=True, help="Forget the store and index everything anew.")
+@click.option(
+    "--formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_formats,
+    help="List the formats that can be read, and exit.",
+)
 @json_option
 def command(
     paths: tuple[Path, ...],

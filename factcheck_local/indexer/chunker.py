@@ -35,6 +35,7 @@ CHUNKER_VERSION = 1
 MERGE_COST = 0.5
 
 _LINE_END = re.compile(r"\r\n?|\n")
+_LINE_FEED = re.compile(r"\n")
 
 
 def chunk(
@@ -43,7 +44,7 @@ def chunk(
     """Cut a document into passages, in order, none overlapping another.
 
     Every word of the document's blocks is in exactly one passage, and no
-    passage spans two pages. ``titles`` holds for all of a passage's text; where
+    passage spans two pages or sheets. ``titles`` holds for all of a passage's text; where
     several sections share one passage, their own headings are inside it. A
     passage's id depends on its source, titles and text alone, and on how many
     of the same came before it, so it outlives edits elsewhere in the document.
@@ -65,12 +66,19 @@ def chunk(
     # What a loader leaves out, a remark say, is in a passage if it stands inside it.
     gaps = [word_count(document.text, a.end, b.start) for a, b in pairwise(run)]
     lines = [match.end() for match in _LINE_END.finditer(document.text)]
+    feeds = [match.end() for match in _LINE_FEED.finditer(document.text)]
     root = _root(document)
     seen: Counter[str] = Counter()
     chunks = []
     for first, last, titles in _packed(run, gaps, root, target_words, max_words):
         span = Span(run[first].start, run[last - 1].end)
         text = span.of(document.text)
+        shift = run[first].shift
+        line = (
+            bisect_right(lines, span.start) + 1
+            if shift is None
+            else bisect_right(feeds, span.start) + shift
+        )
         content = "\0".join((document.source, *titles, "", text))
         chunks.append(
             Chunk(
@@ -79,7 +87,7 @@ def chunk(
                 text=text,
                 span=span,
                 titles=titles,
-                line=bisect_right(lines, span.start) + 1,
+                line=line,
                 page=run[first].page,
             )
         )
@@ -112,7 +120,7 @@ def _packed(
             unit = run[first]
             inner = first < end - 1
             words += unit.words + (gaps[first] if inner else 0)
-            if inner and unit.page != run[first + 1].page:
+            if inner and _place(unit) != _place(run[first + 1]):
                 break
             headings_only &= glued[first] or not inner
             if words > maximum and not headings_only:
@@ -152,9 +160,14 @@ def _glued(unit: Unit, following: Unit) -> bool:
     """Whether a passage may not end between the two: a heading and what it heads."""
     return (
         unit.is_heading
-        and unit.page == following.page
+        and _place(unit) == _place(following)
         and following.section[: len(unit.section)] == unit.section
     )
+
+
+def _place(unit: Unit) -> tuple[int | None, int | None]:
+    """What is the same for all of a passage: its page, and how its lines are counted."""
+    return unit.page, unit.shift
 
 
 def _homes(run: Sequence[Unit], glued: Sequence[bool]) -> list[Unit]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.loaders import load
+from factcheck_local.indexer.loaders import UnsupportedFormatError, load
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.reliability import (
     FRONT_MATTER,
@@ -105,7 +105,7 @@ def sync(
         indexed=tuple(run.indexed),
         unchanged=tuple(run.unchanged),
         removed=tuple(sorted(plan.gone)),
-        skipped=tuple(sorted(plan.skipped)),
+        skipped=tuple(sorted([*plan.skipped, *run.skipped])),
         failed=tuple(run.failed),
     )
 
@@ -118,6 +118,7 @@ class _Run:
     embedder: Embedder
     indexed: list[Entry] = field(default_factory=list)
     unchanged: list[Entry] = field(default_factory=list)
+    skipped: list[Entry] = field(default_factory=list)
     failed: list[Entry] = field(default_factory=list)
     records: dict[str, SourceRecord] = field(init=False)
 
@@ -135,18 +136,20 @@ class _Run:
             document = load(path, source)
             reliability = profile.of_document(document, current.name, source)
         except OSError as error:
-            self._fail(source, f"cannot be read: {error.strerror}")
+            self._leave(source, f"cannot be read: {error.strerror}", self.failed)
+        except UnsupportedFormatError as error:
+            self._leave(source, str(error).removeprefix(f"{source}: "), self.skipped)
         except DocumentError as error:
-            self._fail(source, str(error).removeprefix(f"{source}: "))
+            self._leave(source, str(error).removeprefix(f"{source}: "), self.failed)
         else:
             self._index(_described(current, document, reliability), document)
 
-    def _fail(self, source: str, reason: str) -> None:
+    def _leave(self, source: str, reason: str, report: list[Entry]) -> None:
         """Report a file; what it said before is no evidence any more."""
         if source in self.records:
             self.store.remove(source)
             reason += "; its earlier passages are removed"
-        self.failed.append(Entry(source, reason))
+        report.append(Entry(source, reason))
 
     def _revise(
         self, known: SourceRecord, current: SourceRecord, profile: ReliabilityProfile
@@ -208,8 +211,10 @@ def _stamped(source: str, root: Root, path: Path, known: SourceRecord | None) ->
 
 def _described(record: SourceRecord, document: Document, reliability: Reliability) -> SourceRecord:
     """The record with what the document says of itself."""
-    pages = document.metadata.get("pages_without_text", ())
-    shown = ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
+    notes = list(document.metadata.get("left_out", ()))
+    if pages := document.metadata.get("pages_without_text", ()):
+        shown = ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
+        notes.insert(0, f"no text on page {shown}: scanned?")
     return replace(
         record,
         sha256=document.sha256,
@@ -217,7 +222,7 @@ def _described(record: SourceRecord, document: Document, reliability: Reliabilit
         prior_rule=reliability.rule,
         date=_text(document.metadata.get("date")),
         superseded_by=_text(document.metadata.get("superseded_by")),
-        note=f"no text on page {shown}: scanned?" if pages else None,
+        note="; ".join(notes) or None,
         chunks=0,
         complete=False,
     )

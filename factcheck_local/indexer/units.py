@@ -49,6 +49,8 @@ class Unit:
         headings: the same path in words.
         is_heading: whether it is (a part of) a heading.
         page: counting from 1, None in a document without pages.
+        shift: how far its line in the source is behind the line feeds before it in the
+            text; None where lines are those of the text.
     """
 
     start: int
@@ -59,6 +61,7 @@ class Unit:
     headings: tuple[str, ...]
     is_heading: bool
     page: int | None
+    shift: int | None = None
 
 
 def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
@@ -71,12 +74,15 @@ def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
     """
     text = document.text
     path: list[tuple[int, str]] = []  # (number of the section, heading)
+    fed, seen = 0, 0  # line feeds in text[:seen]
     for number, block in enumerate(document.blocks):
         depth = _agreeing(path, block.headings)
         if block.is_heading:
             depth = min(depth, max(0, len(block.headings) - 1))  # same words, new section
         path[depth:] = [(number, heading) for heading in block.headings[depth:]]
         page = bisect_right(document.page_starts, block.span.start) or None
+        fed, seen = fed + text.count("\n", seen, block.span.start), block.span.start
+        shift = None if block.line is None else block.line - fed
         pieces = list(_pieces(text, block.span.start, block.span.end, smallest, largest))
         for index, (start, end, words, cut) in enumerate(pieces):
             yield Unit(
@@ -88,6 +94,7 @@ def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
                 block.headings,
                 block.is_heading,
                 page,
+                shift,
             )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from factcheck_local.commands import COMMANDS, cli
 from factcheck_local.commands.models import command as models_command
+from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.registry import DEFAULT_LLM
 
@@ -352,3 +353,10 @@ def test_commands_are_click_commands() -> None:
         assert found is not None
         assert found.name == name
     assert cli.get_command(context, "nothing") is None
+
+
+def test_formats_are_listed_without_a_path_or_a_model() -> None:
+    done = factcheck("index", "--formats")
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.out.splitlines()] == list(LOADERS)
+    assert all(form.title in done.out for form in LOADERS.values())

@@ -313,7 +313,7 @@ def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: P
     }
 
 
-def test_one_writer_at_a_time(new_store: OpenStore, tmp_path: Path) -> None:
+def test_one_writer_at_a_time(new_store: OpenStore) -> None:
     store, other = new_store(), new_store()
     with store.writing():
         with pytest.raises(StoreError, match="another run is writing"), other.writing():

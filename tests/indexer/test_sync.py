@@ -19,6 +19,7 @@ from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.types import Chunk, Span
 
 from .helpers import HashingEmbedder, pdf, write
+from .samples import workbook
 
 OpenStore = Callable[..., Store]
 
@@ -216,7 +217,7 @@ def test_skipped_with_reasons(corpus: Path, store: Store, embedder: HashingEmbed
         corpus,
         {
             "a.md": "text",
-            "b.docx": b"PK",
+            "b.odt": b"PK",
             "Makefile": "x",
             ".hidden.md": "x",
             ".git/config.txt": "x",
@@ -231,7 +232,7 @@ def test_skipped_with_reasons(corpus: Path, store: Store, embedder: HashingEmbed
         Entry(".git/", "hidden"),
         Entry(".hidden.md", "hidden"),
         Entry("Makefile", "no loader for files without extension"),
-        Entry("b.docx", "no loader for .docx"),
+        Entry("b.odt", "no loader for .odt"),
         Entry("drafts/c.md", "excluded by drafts/**"),
         Entry("pipe.txt", "not a regular file"),
         Entry("reliability.toml", "reliability profile"),
@@ -624,8 +625,8 @@ def test_single_files(corpus: Path, store: Store, embedder: HashingEmbedder) -> 
     assert sources(sync([corpus / ".hidden.md"], store, embedder).indexed) == ["docs/.hidden.md"]
     report = sync([corpus], store, embedder)
     assert "docs/.hidden.md" in sources(report.unchanged)  # given by name once, kept
+    write(corpus, {"x.xyz": "x"})
     with pytest.raises(InputError, match=r"no loader for \.xyz"):
-        write(corpus, {"x.xyz": "x"})
         sync([corpus / "x.xyz"], store, embedder)
 
 
@@ -639,3 +640,29 @@ def test_store_and_corpus_can_move_together(
     (tmp_path / "here").rename(tmp_path / "there")
     moved = new_store("there/.factcheck")
     assert counts(sync([tmp_path / "there" / "docs"], moved, embedder)) == (0, 4, 0, 0, 0)
+
+
+def test_rows_keep_their_place_and_what_was_left_out_is_noted(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    rows: list[list[object]] = [["Item", "Price"], ["Tea", 2.5], ["Milk", "=1+1"]]
+    write(corpus, {"prices.xlsx": workbook({"Drinks": [[], *rows]})})
+    report = sync([corpus], store, embedder)
+    assert report.indexed == (
+        Entry("prices.xlsx", "1 passage; 1 formula without a stored value"),
+    )  # fmt: skip
+    [[(passage, _)]] = store.query(embedder.embed(["Tea"]), 1)
+    assert (passage.title, passage.line) == ("prices.xlsx > Drinks", 2)
+
+
+def test_files_with_nothing_to_read_are_skipped(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "text", "b.py": "'''Doc.'''", "c.xml": "<rss/>", "d.xml": "<rss>"})
+    sync([corpus], store, embedder)
+    write(corpus, {"b.py": "x = 1  # no docstring any more"}, age=1800)
+    report = sync([corpus], store, embedder)
+    assert sources(report.skipped) == ["b.py", "c.xml"]
+    assert report.skipped[0].reason == "holds no docstring; its earlier passages are removed"
+    assert sources(report.failed) == ["d.xml"]
+    assert store.count() == 1

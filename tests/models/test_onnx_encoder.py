@@ -21,7 +21,7 @@ from .test_encoder import bert as bert  # a fixture
 
 @pytest.fixture(scope="module")
 def checkpoint(
-    bert: BertForSequenceClassification,  # noqa: F811
+    bert: BertForSequenceClassification,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """A checkpoint whose labels are not in our order."""

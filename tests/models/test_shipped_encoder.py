@@ -51,7 +51,11 @@ def test_plain_cases(encoder: PairClassifier, claim: str, label: int) -> None:
 
 
 def test_a_pair_scores_the_same_in_any_company(encoder: PairClassifier) -> None:
-    pairs = [(PASSAGE, "Leave is 25 days."), ("Short.", "Requests go to the manager."), (PASSAGE, "x")]
+    pairs = [
+        (PASSAGE, "Leave is 25 days."),
+        ("Short.", "Requests go to the manager."),
+        (PASSAGE, "x"),
+    ]
     together = encoder.classify(pairs)
     for pair, row in zip(pairs, together, strict=True):
         assert (encoder.classify([pair])[0] == row).all()

@@ -7,6 +7,7 @@ module of its own. A new format is a module and its line in `LOADERS`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -16,20 +17,53 @@ from factcheck_local.types import Document
 
 Loader = Callable[[bytes, str], Document]
 
-#: File extension, lower case -> module of this package, imported on first use.
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What reads files of an extension.
+
+    Attributes:
+        module: module of this package, imported on first use.
+        title: what the format is called.
+    """
+
+    module: str
+    title: str
+
+
+_MARKDOWN = Format("markdown", "Markdown with YAML front matter")
+_TEXT = Format("plain", "plain text")
+_HTML = Format("html", "HTML, its main content")
+_JSON = Format("json_records", "JSON export: an object or a list of them")
+_JSON_LINES = Format("json_records", "JSON lines export, one object a line")
+
+#: File extension, lower case -> its format: the one list of what can be read.
 LOADERS = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "plain",
-    ".text": "plain",
-    ".html": "html",
-    ".htm": "html",
-    ".pdf": "pdf",
+    ".md": _MARKDOWN,
+    ".markdown": _MARKDOWN,
+    ".rst": Format("rst", "reStructuredText"),
+    ".txt": _TEXT,
+    ".text": _TEXT,
+    ".html": _HTML,
+    ".htm": _HTML,
+    ".pdf": Format("pdf", "PDF, its text layer"),
+    ".docx": Format("docx", "Word document"),
+    ".pptx": Format("pptx", "PowerPoint presentation, with speaker notes"),
+    ".xlsx": Format("xlsx", "Excel workbook, a statement for each row"),
+    ".csv": Format("table", "comma-separated table, a statement for each row"),
+    ".tsv": Format("table", "tab-separated table, a statement for each row"),
+    ".eml": Format("eml", "e-mail message, attachments named only"),
+    ".mbox": Format("mbox", "mailbox of e-mail messages"),
+    ".jsonl": _JSON_LINES,
+    ".ndjson": _JSON_LINES,
+    ".json": _JSON,
+    ".xml": Format("wiki", "wiki export: MediaWiki pages, or Confluence's entities.xml"),
+    ".py": Format("python", "Python source, its docstrings"),
 }
 
 
 class UnsupportedFormatError(DocumentError):
-    """No loader reads files of this extension: skip the file, nothing failed."""
+    """Nothing reads such a file, or there is nothing in it to be read: nothing failed."""
 
 
 def why_unsupported(name: str) -> str | None:
@@ -52,13 +86,14 @@ def load(path: Path, source: str) -> Document:
         The document; at least one of its blocks holds text.
 
     Raises:
-        UnsupportedFormatError: if no loader reads this extension.
+        UnsupportedFormatError: if no loader reads this extension, or what is in the file:
+            XML that is no export, a module without docstrings.
         DocumentError: if the file cannot be read, is not what its extension
             says, or holds no text. The message is ``source: reason``.
     """
     if reason := why_unsupported(path.name):
         raise UnsupportedFormatError(f"{source}: {reason}")
-    module = import_module(f"{__name__}.{LOADERS[path.suffix.lower()]}")
+    module = import_module(f"{__name__}.{LOADERS[path.suffix.lower()].module}")
     try:
         data = path.read_bytes()
     except OSError as error:

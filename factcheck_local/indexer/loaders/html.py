@@ -21,11 +21,15 @@ from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from factcheck_local.errors import DocumentError
-from factcheck_local.indexer.loaders.text import HeadingPath, decode, first_heading, paragraphs
+from factcheck_local.indexer.loaders.text import (
+    META_KEYS,
+    HeadingPath,
+    decode,
+    first_heading,
+    paragraphs,
+    stated,
+)
 from factcheck_local.types import Block, Document, Span
-
-#: Names of ``<meta>`` elements that become metadata of the document.
-META_NAMES = ("date", "reliability", "superseded_by")
 
 _HEADINGS = {f"h{level}": [str(level)] for level in range(1, 7)}
 _BLOCKS = ("section", "details", "summary", "form", "fieldset", "dl", "dt", "dd")
@@ -70,15 +74,28 @@ def load(data: bytes, source: str) -> Document:
     html = _XML_DECLARATION.sub("", decode(data, source, _encoding(data, source)), count=1)
     sha256 = hashlib.sha256(data).hexdigest()
     name = PurePosixPath(source).name
-    try:  # huge_tree: without it the parser drops, silently, what is nested deeply
-        page = document_fromstring(html, parser=HTMLParser(huge_tree=True))
-    except etree.ParserError:  # nothing in it, or nothing but comments
+    page = _parsed(html)
+    if page is None:
         return Document(source, "", name, (), sha256)
-    metadata = {key: value for key in META_NAMES if (value := _meta(page, key)) is not None}
+    metadata = {key: value for key in META_KEYS if (value := _meta(page, key)) is not None}
     page_title = " ".join((page.findtext(".//title") or "").split())
     text, blocks = _content(page)
     title = page_title or first_heading(blocks) or name
     return Document(source, text, title, blocks, sha256, metadata=metadata)
+
+
+def extract(html: str) -> tuple[str, tuple[Block, ...]]:
+    """The text of a page's main content and its blocks, for HTML inside other formats."""
+    page = _parsed(_XML_DECLARATION.sub("", html, count=1))
+    return ("", ()) if page is None else _content(page)
+
+
+def _parsed(html: str) -> HtmlElement | None:
+    """The page's tree; None if there is nothing in it, or nothing but comments."""
+    try:  # huge_tree: without it the parser drops, silently, what is nested deeply
+        return document_fromstring(html, parser=HTMLParser(huge_tree=True))
+    except etree.ParserError:
+        return None
 
 
 def _encoding(data: bytes, source: str) -> str:
@@ -98,14 +115,10 @@ def _encoding(data: bytes, source: str) -> str:
 
 
 def _meta(page: HtmlElement, name: str) -> str | float | None:
-    """A metadata value; a number where it reads as one, so that priors are checked alike."""
+    """A metadata value, None where there is none."""
     for element in page.iterfind(".//meta[@name]"):
         if element.get("name", "").strip().lower() == name and element.get("content"):
-            value = str(element.get("content")).strip()
-            try:
-                return float(value) if name == "reliability" else value
-            except ValueError:
-                return value
+            return stated(name, str(element.get("content")).strip())
     return None
 
 

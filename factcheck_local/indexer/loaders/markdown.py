@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from factcheck_local.errors import DocumentError
-from factcheck_local.indexer.loaders.text import HeadingPath, decode, first_heading
+from factcheck_local.indexer.loaders.text import HeadingPath, decode_any, first_heading
 from factcheck_local.types import Block, Document, Span
 
 _FRONT_MATTER = re.compile(
@@ -33,10 +33,10 @@ def load(data: bytes, source: str) -> Document:
     """Read Markdown; front matter becomes metadata and stays out of the blocks.
 
     Raises:
-        DocumentError: if the bytes are not UTF-8 text, or the front matter is
-            not valid YAML.
+        DocumentError: if the bytes are not text, or the front matter is not
+            valid YAML.
     """
-    text = decode(data, source)
+    text = decode_any(data, source)
     metadata, body = _front_matter(text, source)
     blocks = tuple(_blocks(text, body))
     title = metadata.get("title") or first_heading(blocks) or PurePosixPath(source).name

@@ -20,14 +20,12 @@ from pypdf.errors import DependencyError
 from pypdf.generic import Destination
 
 from factcheck_local.errors import DocumentError
-from factcheck_local.indexer.loaders.text import HeadingPath, paragraphs
+from factcheck_local.indexer.loaders.layout import PAGE_BREAK
+from factcheck_local.indexer.loaders.text import HeadingPath, clean, paragraphs
 from factcheck_local.types import Block, Document, Span
 
 #: How far from its end a file must have its end-of-file marker, in bytes.
 EOF_WINDOW = 1024
-
-_PAGE_BREAK = "\n\f\n"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Entry of the outline: (page index from 0, level from 1, title).
 _Entry = tuple[int, int, str]
@@ -57,8 +55,8 @@ def load(data: bytes, source: str) -> Document:
         )
     starts = [0]
     for text in pages[:-1]:
-        starts.append(starts[-1] + len(text) + len(_PAGE_BREAK))
-    full = _PAGE_BREAK.join(pages)
+        starts.append(starts[-1] + len(text) + len(PAGE_BREAK))
+    full = PAGE_BREAK.join(pages)
     return Document(
         source=source,
         text=full,
@@ -82,9 +80,9 @@ def _read(data: bytes, source: str) -> tuple[list[str], list[_Entry], str]:
             # Many files are encrypted with the empty password, to forbid printing.
             if reader.is_encrypted and not reader.decrypt(""):
                 raise DocumentError(f"{source}: is encrypted, a password is needed")
-            pages = [_clean(page.extract_text()) for page in reader.pages]
+            pages = [clean(page.extract_text()).strip() for page in reader.pages]
             outline = list(_outline(reader, reader.outline))
-            title = _clean(str(reader.metadata.title or "") if reader.metadata else "")
+            title = clean(str(reader.metadata.title or "") if reader.metadata else "").strip()
     except DocumentError:
         raise
     except DependencyError as error:
@@ -111,11 +109,6 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _clean(text: str) -> str:
-    """Text that can be stored: no NUL, no half of a surrogate pair."""
-    return _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd")).strip()
-
-
 def _outline(reader: PdfReader, items: Sequence[Any], level: int = 1) -> Iterator[_Entry]:
     """The outline in reading order; an entry that leads nowhere is left out."""
     for item in items:
@@ -130,7 +123,7 @@ def _outline(reader: PdfReader, items: Sequence[Any], level: int = 1) -> Iterato
 def _blocks(text: str, starts: Sequence[int], outline: Sequence[_Entry]) -> Iterator[Block]:
     """Paragraphs of each page; an outline entry found there as a line is a heading."""
     headings = HeadingPath()
-    ends = [*(start - len(_PAGE_BREAK) for start in starts[1:]), len(text)]
+    ends = [*(start - len(PAGE_BREAK) for start in starts[1:]), len(text)]
     for page, (start, end) in enumerate(zip(starts, ends, strict=True)):
         position = start
         for level, title in ((level, title) for at, level, title in outline if at == page):

@@ -1,11 +1,11 @@
-"""Plain text: strict UTF-8, a block for each paragraph."""
+"""Plain text: a block for each paragraph."""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import PurePosixPath
 
-from factcheck_local.indexer.loaders.text import decode, paragraphs
+from factcheck_local.indexer.loaders.text import decode_any, paragraphs
 from factcheck_local.types import Document
 
 
@@ -13,9 +13,9 @@ def load(data: bytes, source: str) -> Document:
     """Read plain text; offsets are offsets in the file, without its byte order mark.
 
     Raises:
-        DocumentError: if the bytes are not UTF-8 text.
+        DocumentError: if the bytes are not text.
     """
-    text = decode(data, source)
+    text = decode_any(data, source)
     return Document(
         source=source,
         text=text,

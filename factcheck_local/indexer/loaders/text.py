@@ -1,10 +1,11 @@
-"""What the loaders share: strict decoding, paragraphs, the path of headings."""
+"""What the loaders share: decoding, paragraphs, the path of headings, stated metadata."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from factcheck_local.errors import DocumentError
 from factcheck_local.types import Block, Span
@@ -12,9 +13,29 @@ from factcheck_local.types import Block, Span
 #: More control characters than this share, in [0, 1], is no text.
 MAX_CONTROL_SHARE = 0.01
 
+#: Metadata that a document states of itself in fields of its own.
+META_KEYS = ("date", "reliability", "superseded_by")
+
+#: An encoding is guessed from at least this many bytes outside ASCII, ...
+MIN_EVIDENCE = 8
+
+#: ... if the text reads as a language to this degree, in [0, 1], as charset-normalizer says.
+MIN_COHERENCE = 0.45
+
+#: Readings whose scores differ by less are rivals.
+MARGIN = 0.05
+
 _CONTROL = re.compile(r"[\x01-\x06\x0e-\x1a\x1c-\x1f]")  # not \a\b\t\n\v\f\r and escape
 _LINE = r"\S(?:[^\r\n]*\S)?"
 _PARAGRAPH = re.compile(rf"{_LINE}(?:(?:\r\n?|\n)[^\S\r\n]*{_LINE})*")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_BOMS = (  # UTF-32 before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -36,12 +57,101 @@ def decode(data: bytes, source: str, encoding: str = "utf-8") -> str:
         if isinstance(error, UnicodeDecodeError):
             place = f" (byte 0x{data[error.start]:02x} at offset {error.start})"
         raise DocumentError(f"{source}: is not valid {encoding.upper()}{place}") from error
-    controls = len(_CONTROL.findall(text))
+    return _no_binary(text, source)
+
+
+def decode_any(data: bytes, source: str) -> str:
+    """The bytes as text: by their byte order mark, as UTF-8, or as what they surely are.
+
+    Offsets are offsets in what this returns. Where detection is not sure, the bytes
+    count as broken UTF-8.
+
+    Raises:
+        DocumentError: as `decode` does.
+    """
+    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), None)
+    if encoding is not None:
+        try:
+            return _no_binary(data.decode(encoding), source)
+        except UnicodeError as error:
+            raise DocumentError(f"{source}: is not valid {encoding.upper()}") from error
+    try:
+        return decode(data, source)
+    except DocumentError:
+        detected = None if b"\x00" in data else _detected(data)
+        if detected is None:
+            raise
+    return _no_binary(data.decode(detected), source)
+
+
+def _detected(data: bytes) -> str | None:
+    """The encoding, if there is enough to tell it by; None in doubt."""
+    evidence = sum(byte > 0x7F for byte in data)
+    if evidence < MIN_EVIDENCE:
+        return None
+    if 2 * sum(map(len, _UTF8.findall(data))) > evidence:
+        return None  # broken UTF-8, which reads as something in any encoding
+    from charset_normalizer import from_bytes  # slow to import, seldom needed
+
+    matches = from_bytes(data)
+    best = matches.best()
+    if best is None or best.coherence < MIN_COHERENCE:
+        return None
+    rivals = [
+        match
+        for match in matches
+        if match.chaos < best.chaos + MARGIN and match.coherence > best.coherence - MARGIN
+    ]
+    # Short Western text reads as well in a dozen encodings; only one of them is in use.
+    if any("cp1252" in match.could_be_from_charset for match in rivals):
+        encoding = "cp1252"
+    elif all(str(match) == str(best) for match in rivals):
+        encoding = best.encoding
+    else:
+        return None
+    try:
+        data.decode(encoding)
+    except UnicodeError:  # it was judged by samples
+        return None
+    return encoding
+
+
+def _no_binary(text: str, source: str) -> str:
+    """The text without its byte order mark.
+
+    Raises:
+        DocumentError: if it has too many control characters.
+    """
+    controls = len(_CONTROL.findall(text)) + text.count("\x00")
     if controls > MAX_CONTROL_SHARE * len(text):
         raise DocumentError(
             f"{source}: looks binary ({controls} control characters among {len(text)})"
         )
     return text.removeprefix("\ufeff")
+
+
+def clean(text: str) -> str:
+    """Text that can be stored: no NUL, no half of a surrogate pair; the length stays."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """The text with single spaces for all its white space."""
+    return " ".join(text.split())
+
+
+def stated(key: str, value: str) -> str | float:
+    """A value of `META_KEYS`; a number where a prior reads as one, so that it is checked."""
+    try:
+        return float(value) if key == "reliability" else value
+    except ValueError:
+        return value
+
+
+def stated_all(values: dict[str, Any]) -> dict[str, Any]:
+    """Those of `META_KEYS` that the fields of a document state, case ignored."""
+    found = {key.strip().lower(): value.strip() for key, value in values.items()}
+    return {key: stated(key, found[key]) for key in META_KEYS if found.get(key)}
 
 
 def paragraphs(text: str, start: int, end: int, headings: tuple[str, ...] = ()) -> Iterator[Block]:

@@ -1,0 +1,42 @@
+"""Mailbox: each message under its subject, as `eml` reads it.
+
+A message begins at a line with "From " after an empty line. The standard library's
+mailbox reads files by name only, not the bytes at hand, and needs no empty line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import PurePosixPath
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders import eml
+from factcheck_local.indexer.loaders.layout import Layout
+from factcheck_local.types import Document
+
+# After an empty line, so that a sentence beginning with the word starts no message.
+_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\r?\n")
+
+
+def load(data: bytes, source: str) -> Document:
+    """Read a mailbox in the format mbox.
+
+    Raises:
+        DocumentError: if the bytes do not begin as a mailbox does, or hold no message.
+    """
+    if not data.strip():
+        raise DocumentError(f"{source}: {'holds no text' if data else 'empty file'}")
+    starts = list(_FROM.finditer(data))
+    if not starts or starts[0].start():
+        raise DocumentError(f"{source}: is not a mailbox (it does not begin with 'From ')")
+    layout = Layout()
+    problems: Counter[str] = Counter()
+    ends = [*(match.start() for match in starts[1:]), len(data)]
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True), start=1):
+        message = eml.parse(data[start.end() : end])
+        if not eml.is_message(message):
+            raise DocumentError(f"{source}: message {number} has no header fields")
+        problems.update(f"message {number}: {what}" for what in eml.lay_out(message, layout))
+    metadata = {"left_out": tuple(problems)} if problems else {}
+    return layout.document(source, data, PurePosixPath(source).name, metadata)

@@ -1,0 +1,133 @@
+"""MediaWiki's export: wikitext as text, by mwparserfromhell. `wiki` parses the XML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import mwparserfromhell
+from lxml import etree
+from mwparserfromhell import nodes
+
+from factcheck_local.indexer.loaders.layout import Layout
+from factcheck_local.indexer.loaders.rows import statements
+from factcheck_local.indexer.loaders.text import one_line
+
+#: Brackets that are opened and not closed. The parser's time grows with their square, so
+#: a text with more of them is taken as it is written.
+MAX_UNCLOSED = 200
+
+_BRACKETS = (("{{", "}}"), ("[[", "]]"), ("{|", "|}"))
+_MEDIA = ("file:", "image:")
+_UNSEEN = ("ref", "references", "gallery", "style", "script", "templatestyles")
+_MARKERS = {"li": "- ", "dt": "", "dd": "", "hr": "\n\n"}  # of wikitext, empty tags in a line
+_MARKED = re.compile(r"(?m)^((?:- )+) *")
+
+
+def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, dict[str, Any]]:
+    """Write each page, as its last revision has it, under its title.
+
+    Returns:
+        The name of the site, and the metadata.
+    """
+    pages = list(root.iterfind("{*}page"))
+    day = None
+    for page in pages:
+        layout.heading(1, page.findtext("{*}title") or "(without a title)")
+        revisions = list(page.iterfind("{*}revision"))
+        if revisions:
+            last = max(revisions, key=lambda one: one.findtext("{*}timestamp") or "")
+            day = (last.findtext("{*}timestamp") or "")[:10]
+            _page(layout, last.findtext("{*}text") or "")
+    site = root.findtext("{*}siteinfo/{*}sitename")
+    return site, {"date": day} if day and len(pages) == 1 else {}
+
+
+def _page(layout: Layout, wikitext: str) -> None:
+    """Write a page's text; its sections are below its title."""
+    if any(wikitext.count(a) - wikitext.count(b) > MAX_UNCLOSED for a, b in _BRACKETS):
+        layout.prose(wikitext)
+        return
+    pending: list[str] = []
+    for node in mwparserfromhell.parse(wikitext).nodes:
+        if isinstance(node, nodes.Heading):
+            layout.prose(_MARKED.sub(r"\1", "".join(pending)))
+            pending = []
+            layout.heading(max(2, node.level), _text(node.title))
+        else:
+            pending += _said(node)
+    layout.prose(_MARKED.sub(r"\1", "".join(pending)))
+
+
+def _text(code: Any) -> str:  # noqa: ANN401
+    """Wikitext as text."""
+    return "".join(piece for node in code.nodes for piece in _said(node)) if code else ""
+
+
+def _said(node: nodes.Node) -> Iterator[str]:
+    """The text of a node, without its markup."""
+    if isinstance(node, nodes.Text):
+        yield str(node.value)
+    elif isinstance(node, nodes.HTMLEntity):
+        yield html.unescape(str(node))
+    elif isinstance(node, nodes.Wikilink):
+        title, shown = str(node.title), _text(node.text)
+        if title.lower().startswith(_MEDIA):
+            shown = shown.rpartition("|")[2]  # the caption is behind the sizes
+            yield f"\n\n{shown}\n\n" if shown else ""
+        else:
+            yield shown or title.lstrip(":")
+    elif isinstance(node, nodes.ExternalLink):
+        yield _text(node.title) or str(node.url)
+    elif isinstance(node, nodes.Template):
+        yield from _template(node)
+    elif isinstance(node, nodes.Tag):
+        yield from _tag(node)
+
+
+def _template(node: nodes.Template) -> Iterator[str]:
+    """A template's values with their names: what it would show is not in the export."""
+    said = []
+    for parameter in node.params:
+        value = one_line(_text(parameter.value))
+        name = one_line(_text(parameter.name)) if parameter.showkey else ""
+        if value:
+            said.append(f"{name}: {value}" if name else value)
+    if said:
+        yield f"{one_line(_text(node.name))} ({'; '.join(said)})"
+
+
+def _tag(node: nodes.Tag) -> Iterator[str]:
+    """What a tag holds; list markers and tables as lines."""
+    name = str(node.tag).strip().lower()
+    if name == "table":
+        rows = enumerate(_rows(node), start=1)
+        yield "\n\n" + "\n".join(line for _, line in statements(rows)) + "\n\n"
+    elif name in _MARKERS and node.wiki_markup:
+        yield _MARKERS[name]
+    elif name == "br":
+        yield "\n"
+    elif name not in _UNSEEN:
+        yield _text(node.contents)
+
+
+def _rows(table: nodes.Tag) -> Iterator[list[str]]:
+    """The caption and the cells of each row; the parser takes a caption for a cell."""
+    cells: list[str] = []
+    for node in table.contents.nodes if table.contents else ():
+        if isinstance(node, nodes.Tag) and str(node.tag).strip().lower() == "tr":
+            if cells:
+                yield cells
+                cells = []
+            yield from _rows(node)
+        else:
+            inner = node.contents if isinstance(node, nodes.Tag) else None
+            said = one_line(_text(inner) if inner is not None else "".join(_said(node)))
+            if said.startswith("+") and not cells:
+                yield [said[1:].strip()]
+            elif said or isinstance(node, nodes.Tag):
+                cells.append(said)
+    if cells:
+        yield cells

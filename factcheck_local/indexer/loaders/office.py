@@ -1,0 +1,125 @@
+"""Guards and properties of Office Open XML files, which are zip archives of XML.
+
+Every limit is checked on the archive's directory, before anything is decompressed;
+zipfile itself never reads more of a member than the directory says.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from factcheck_local.errors import DocumentError
+
+#: Uncompressed size of all members together, in bytes.
+MAX_SIZE = 200_000_000
+
+#: How many times its compressed size a member may have, if it is not small.
+MAX_RATIO = 200
+SMALL_MEMBER = 10_000_000
+
+#: Members of an archive; a large presentation has some thousands.
+MAX_MEMBERS = 20_000
+
+#: A document type would have to stand in so much of an XML member, in bytes.
+PROLOG = 65_536
+
+_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_ENCRYPTED = 0x1  # flag bit of a member
+_DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+
+
+class Properties(Protocol):
+    """The core properties, as all of the libraries give them."""
+
+    @property
+    def title(self) -> str | None: ...  # noqa: D102
+    @property
+    def modified(self) -> datetime.datetime | None: ...  # noqa: D102
+
+
+def check(data: bytes, source: str, kind: str) -> None:
+    """See that the bytes are an Office file that may be opened.
+
+    Args:
+        data: the file.
+        source: what the file is called.
+        kind: the extension without the dot, in capitals.
+
+    Raises:
+        DocumentError: if they are not a zip archive, or one that is encrypted,
+            damaged, too large when decompressed, or with a document type in its XML.
+    """
+    if not data:
+        raise DocumentError(f"{source}: empty file")
+    if data.startswith(_COMPOUND_FILE):
+        if _ENCRYPTED_PACKAGE in data:
+            raise DocumentError(f"{source}: is encrypted, a password is needed")
+        raise DocumentError(f"{source}: is in an old binary Office format, save it as {kind}")
+    if not data.startswith(b"PK"):
+        raise DocumentError(f"{source}: is not a {kind} (it is no zip archive)")
+    with reading(source, kind), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if any(member.flag_bits & _ENCRYPTED for member in members):
+            raise DocumentError(f"{source}: is encrypted, a password is needed")
+        _check_sizes(members, source)
+        if "[Content_Types].xml" not in archive.namelist():
+            raise DocumentError(f"{source}: is not a {kind} (a zip archive of something else)")
+        for member in members:
+            if member.filename.endswith((".xml", ".rels")):
+                with archive.open(member) as file:
+                    prolog = file.read(PROLOG).replace(b"\x00", b"")  # it may be UTF-16
+                if _DECLARATION.search(prolog):
+                    raise DocumentError(
+                        f"{source}: declares XML entities or a document type in {member.filename!r}"
+                    )
+
+
+def _check_sizes(members: list[zipfile.ZipInfo], source: str) -> None:
+    """Refuse what would grow too large.
+
+    Raises:
+        DocumentError: if it would.
+    """
+    if len(members) > MAX_MEMBERS:
+        raise DocumentError(f"{source}: has {len(members)} members, at most {MAX_MEMBERS} are read")
+    size = sum(member.file_size for member in members)
+    if size > MAX_SIZE:
+        raise DocumentError(
+            f"{source}: would be {size} bytes when decompressed, at most {MAX_SIZE} are read"
+        )
+    for member in members:
+        large = member.file_size > SMALL_MEMBER
+        if large and member.file_size > MAX_RATIO * member.compress_size:
+            raise DocumentError(
+                f"{source}: {member.filename!r} is compressed more than {MAX_RATIO} times:"
+                " a zip bomb?"
+            )
+
+
+@contextmanager
+def reading(source: str, kind: str) -> Iterator[None]:
+    """Whatever a library makes of a broken file, as one clear line.
+
+    Raises:
+        DocumentError: naming the file, if anything is raised inside.
+    """
+    try:
+        yield
+    except DocumentError:
+        raise
+    except Exception as error:  # a damaged file makes the parsers raise nearly anything
+        what = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DocumentError(f"{source}: is a damaged {kind}: {what}") from error
+
+
+def metadata(properties: Properties) -> dict[str, Any]:
+    """The day of the last change, where the file names one."""
+    modified = properties.modified
+    return {"date": modified.date().isoformat()} if modified is not None else {}

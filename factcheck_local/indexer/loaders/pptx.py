@@ -1,0 +1,103 @@
+"""PowerPoint: a page for each slide, its title as heading, its notes labelled as such.
+
+Offsets are offsets in the extracted text, where a form feed stands between slides.
+Pictures and SmartArt have no text that could be read here; slides that hold nothing
+else are listed.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pptx import Presentation
+from pptx.chart.chart import Chart
+from pptx.slide import Slide
+from pptx.text.text import TextFrame
+
+from factcheck_local.indexer.loaders import office
+from factcheck_local.indexer.loaders.layout import Layout
+from factcheck_local.indexer.loaders.rows import statements
+from factcheck_local.types import Document
+
+NOTES = "Speaker notes"
+
+#: What PowerPoint itself calls a presentation that nobody gave a title.
+_DEFAULT_TITLE = "PowerPoint Presentation"
+
+
+def load(data: bytes, source: str) -> Document:
+    """Read a presentation; the date is that of its last change.
+
+    Raises:
+        DocumentError: if the file is empty, damaged, encrypted, too large or no
+            presentation.
+    """
+    office.check(data, source, "PPTX")
+    layout = Layout()
+    silent = []
+    with office.reading(source, "PPTX"):
+        deck = Presentation(io.BytesIO(data))
+        for number, slide in enumerate(deck.slides, start=1):
+            layout.page()
+            blocks = len(layout.blocks)
+            _slide(layout, slide)
+            if len(layout.blocks) == blocks:
+                silent.append(number)
+        properties = deck.core_properties
+        metadata = office.metadata(properties)
+        title = properties.title if properties.title != _DEFAULT_TITLE else None
+    if silent:
+        shown = ", ".join(map(str, silent[:10])) + (" …" if len(silent) > 10 else "")
+        metadata["left_out"] = (f"no text on slide {shown}",)
+    return layout.document(source, data, title, metadata)
+
+
+def _slide(layout: Layout, slide: Slide) -> None:
+    """Lay out the title, the shapes in their order, the notes."""
+    title = slide.shapes.title
+    if title is not None:
+        layout.heading(1, title.text_frame.text)
+    for shape in _shapes(slide.shapes):
+        if title is not None and shape.shape_id == title.shape_id:
+            continue
+        if shape.has_text_frame:
+            layout.block(_text(shape.text_frame))
+        elif getattr(shape, "has_table", False) and shape.has_table:
+            rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
+            layout.block("\n".join(line for _, line in statements(enumerate(rows))))
+        elif getattr(shape, "has_chart", False) and shape.has_chart:
+            layout.block("\n".join(_chart(shape.chart)))
+    notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    if notes is not None and notes.text.strip():
+        layout.heading(2, NOTES)
+        layout.prose(_text(notes))
+
+
+def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
+    """The shapes, those within groups too."""
+    for shape in shapes:
+        inner = getattr(shape, "shapes", None)
+        if inner is None:
+            yield shape
+        else:
+            yield from _shapes(inner)
+
+
+def _text(frame: TextFrame) -> str:
+    """The paragraphs, a line each; the library has a vertical tab for a line break."""
+    lines = (paragraph.text.replace("\v", "\n").strip() for paragraph in frame.paragraphs)
+    return "\n".join(filter(None, lines))
+
+
+def _chart(chart: Chart) -> Iterator[str]:
+    """A chart's title, and its series with the value of each category."""
+    if chart.has_title and chart.chart_title.has_text_frame:
+        yield chart.chart_title.text_frame.text
+    for plot in chart.plots:
+        categories = [str(category) for category in plot.categories]
+        for series in plot.series:
+            values = zip(categories, series.values, strict=False)
+            said = [f"{category}: {value:.15g}" for category, value in values if value is not None]
+            yield f"{series.name} ({'; '.join(said)})" if said else str(series.name)

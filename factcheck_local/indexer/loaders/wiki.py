@@ -1,0 +1,62 @@
+"""Wiki exports: MediaWiki's pages, and the pages of a Confluence space (entities.xml).
+
+The text is extracted; each page is under its title. XML is read without document types,
+entities or network.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import PurePosixPath
+
+from lxml import etree
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders import UnsupportedFormatError, confluence, mediawiki
+from factcheck_local.indexer.loaders.layout import Layout
+from factcheck_local.types import Document
+
+_READERS = {"mediawiki": mediawiki.lay_out, "hibernate-generic": confluence.lay_out}
+
+
+def load(data: bytes, source: str) -> Document:
+    """Read a wiki's export; one page alone gives the document its date.
+
+    Raises:
+        UnsupportedFormatError: if it is XML, but no export of these wikis.
+        DocumentError: if the bytes are not well-formed XML, or declare a document type.
+    """
+    root = _parsed(data, source)
+    name = etree.QName(root).localname
+    if name not in _READERS:
+        raise UnsupportedFormatError(
+            f"{source}: is XML, but no MediaWiki or Confluence export (its root is <{name}>)"
+        )
+    layout = Layout()
+    title, metadata = _READERS[name](root, layout)
+    return layout.document(source, data, title or PurePosixPath(source).name, metadata)
+
+
+def _parsed(data: bytes, source: str) -> etree._Element:
+    """The root element.
+
+    Raises:
+        DocumentError: as `load` does.
+    """
+    if not data.strip():
+        raise DocumentError(f"{source}: {'holds no text' if data else 'empty file'}")
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    try:
+        tree = etree.parse(io.BytesIO(data), parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise DocumentError(f"{source}: is not well-formed XML: {_one(error)}") from error
+    if tree.docinfo.doctype or tree.docinfo.internalDTD is not None:
+        raise DocumentError(f"{source}: declares XML entities or a document type")
+    return tree.getroot()
+
+
+def _one(error: Exception) -> str:
+    """An error's message on one line."""
+    return " ".join(str(error).split())[:200]

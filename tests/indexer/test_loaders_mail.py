@@ -1,0 +1,143 @@
+"""E-mail: headers, the part that is preferred, what is named and not read, mailboxes."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from factcheck_local.errors import DocumentError
+
+from .samples import MAILBOX, mail, outline, read
+
+HEAD = "From: People <p@example.org>\nSubject: Leave\n"
+
+
+def test_a_message_has_headers_text_and_named_attachments(corpus: Path) -> None:
+    document = read(corpus, "a.eml", mail())
+    head = (
+        "From: People <people@example.org>\nTo: all@example.org\n"
+        "Date: Fri, 01 Mar 2024 10:00:00 +0000"
+    )
+    assert outline(document) == [
+        (("Leave policy",), "Leave policy"),
+        (("Leave policy",), head),
+        (("Leave policy",), "Staff get 25 days."),
+        (("Leave policy",), "They ask."),
+        (("Leave policy",), "Attachment, not read: rules.pdf (application/pdf)"),
+    ]
+    assert document.title == "Leave policy"
+    assert document.metadata == {"date": "2024-03-01"}
+
+
+def test_encoded_headers_are_decoded(corpus: Path) -> None:
+    document = read(
+        corpus, "a.eml", b"From: a@b\nSubject: =?utf-8?q?Caf=C3=A9?=\n =?utf-8?q?s?=\n\nx"
+    )
+    assert document.title == "Cafés"
+
+
+def test_html_is_read_where_there_is_no_text(corpus: Path) -> None:
+    html = "Content-Type: text/html\n\n<h1>Days</h1><p>Staff get <b>25</b>.</p><script>x</script>"
+    assert outline(read(corpus, "a.eml", HEAD + html))[2:] == [
+        (("Leave", "Days"), "Days"),
+        (("Leave", "Days"), "Staff get 25."),
+    ]
+
+
+def test_an_empty_plain_alternative_gives_way(corpus: Path) -> None:
+    message = EmailMessage()
+    message["Subject"] = "Leave"
+    message.set_content(" \n")
+    message.add_alternative("<p>said in HTML</p>", subtype="html")
+    message.get_payload()[1].add_related(b"\x89PNG", "image", "png", cid="<i>")  # type: ignore[union-attr, index]
+    texts = [text for _, text in outline(read(corpus, "a.eml", message.as_bytes()))]
+    assert texts == ["Leave", "said in HTML", "Attachment, not read: image/png"]
+
+
+def test_a_message_within_is_named_by_its_subject(corpus: Path) -> None:
+    inner, outer = EmailMessage(), EmailMessage()
+    inner["Subject"] = "The old one"
+    inner.set_content("unread")
+    outer["Subject"] = "Fwd"
+    outer.set_content("see below")
+    outer.add_attachment(inner)
+    texts = [text for _, text in outline(read(corpus, "a.eml", outer.as_bytes()))]
+    assert texts[1:] == ["see below", "Attachment, not read: The old one (message/rfc822)"]
+
+
+@pytest.mark.parametrize(
+    ("charset", "body", "text"),
+    [
+        ("iso-8859-1", "café".encode("latin-1"), "café"),
+        ("utf-8", "café".encode(), "café"),
+        ("klingon", "café".encode(), "café"),
+        ("utf-8", b"caf\xe9", "caf\ufffd"),
+    ],
+)
+def test_charsets(corpus: Path, charset: str, body: bytes, text: str) -> None:
+    head = f"{HEAD}Content-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: 8bit\n\n"
+    document = read(corpus, "a.eml", head.encode() + body)
+    assert outline(document)[-1][1] == text
+    sound = body.decode("utf-8", "replace") == text and charset == "utf-8" and "\ufffd" not in text
+    if not sound and charset != "iso-8859-1":
+        problem = f"text that is not valid {charset.upper()} has replacements"
+        assert document.metadata["left_out"] == (problem,)
+
+
+def test_a_message_that_is_cut_off_says_so(corpus: Path) -> None:
+    data = mail()
+    document = read(corpus, "a.eml", data[: data.index(b"They ask")])
+    assert "Staff get 25 days." in document.text
+    assert document.metadata["left_out"]
+
+
+@pytest.mark.parametrize("date", ["", "Date: yesterday\n", "Date: 99 Foo 2024 99:99\n"])
+def test_without_a_date(corpus: Path, date: str) -> None:
+    assert "date" not in read(corpus, "a.eml", f"{HEAD}{date}\ntext").metadata
+
+
+@pytest.mark.parametrize("value", ["=?utf-8?q?=ZZ?=", "<@>", '"a', "a@b, <", ",;:<>@[]", "\x00"])
+def test_broken_headers_do_not_cost_the_message(corpus: Path, value: str) -> None:
+    head = "".join(f"{name}: {value}\n" for name in ("From", "To", "Subject", "Date"))
+    assert "the text" in read(corpus, "a.eml", f"{head}\nthe text").text
+
+
+@pytest.mark.parametrize("data", [b"plain text", b"key: value\n\ntext", b"\x89PNG\r\n\x1a\n" * 9])
+def test_what_is_no_message(corpus: Path, data: bytes) -> None:
+    with pytest.raises(DocumentError, match=r"^a\.eml: is not an e-mail message"):
+        read(corpus, "a.eml", data)
+
+
+def test_parts_nested_deeply_are_one_line(corpus: Path) -> None:
+    deep = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(3000))
+    with pytest.raises(DocumentError, match=r"^a\.eml: is nested too deeply$"):
+        read(corpus, "a.eml", HEAD + deep)
+
+
+def test_each_message_of_a_mailbox_is_under_its_subject(corpus: Path) -> None:
+    document = read(corpus, "a.mbox", MAILBOX)
+    headings = [block.headings for block in document.blocks if block.is_heading]
+    assert headings == [("One",), ("Two",)]
+    assert document.text.count("Staff get 25 days.") == 2
+    assert document.title == "a.mbox"
+
+
+def test_from_within_a_text_begins_no_message(corpus: Path) -> None:
+    text = f"From a@b Mon\n{HEAD}\nThese are\nFrom here on\n\n>From there\n"
+    document = read(corpus, "a.mbox", text)
+    assert [said for _, said in outline(document)][2:] == ["These are\nFrom here on", ">From there"]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ("Subject: x\n\ntext", "is not a mailbox"),
+        ("text\n\nFrom a@b\nSubject: x\n\ny", "is not a mailbox"),
+        (f"From a@b\n{HEAD}\nx\n\nFrom a@b\nnothing", "message 2 has no header fields"),
+    ],
+)
+def test_mailboxes_that_cannot_be_read(corpus: Path, data: str, reason: str) -> None:
+    with pytest.raises(DocumentError, match=rf"^a\.mbox: {reason}"):
+        read(corpus, "a.mbox", data)

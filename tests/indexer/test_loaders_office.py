@@ -1,0 +1,396 @@
+"""Word, PowerPoint and Excel: structure by hand, and the guards around their archives."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import io
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.chunker import chunk
+from factcheck_local.indexer.loaders import office
+
+from .samples import outline, read, saved, slides, word, workbook
+
+MAKERS = {"a.docx": word, "a.pptx": slides, "a.xlsx": workbook}
+TABLE = (
+    "Year; Days; Note\nYear: 2024; Days: 25; Note: as agreed\nYear: 2025; Days: 26; Note: one more"
+)
+
+
+def repacked(
+    data: bytes, change: Callable[[str, bytes], bytes], extra: Mapping[str, bytes] | None = None
+) -> bytes:
+    """The archive with its members changed, and others added."""
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
+        for name, content in (extra or {}).items():
+            new.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_word_has_its_structure(corpus: Path) -> None:
+    document = read(corpus, "a.docx", word())
+    assert outline(document) == [
+        (("Leave",), "Leave"),
+        (("Leave",), "Staff get 25 days. They ask in writing."),
+        (("Leave", "Carrying over"), "Carrying over"),
+        (("Leave", "Carrying over"), "- five days\n- not more"),
+        (("Leave", "Carrying over"), TABLE),
+        (("Leave", "Carrying over"), "The end."),
+    ]
+    assert [block.is_heading for block in document.blocks] == [True, False, True] + 3 * [False]
+    assert document.title == "Leave policy"
+    assert document.metadata == {"date": "2024-03-01"}
+
+
+def test_word_without_title_is_called_by_its_first_heading(corpus: Path) -> None:
+    document = docx.Document()
+    document.core_properties.title = ""
+    document.add_paragraph("Before.")
+    document.add_heading("Rules", 0)
+    assert read(corpus, "a.docx", saved(document)).title == "Rules"
+
+
+def test_word_headings_by_outline_level_of_a_style_or_paragraph(corpus: Path) -> None:
+    document = docx.Document()
+    style = document.styles.add_style("Clause", 1)
+    based = document.styles.add_style("Subclause", 1)
+    based.base_style = style
+    level = OxmlElement("w:outlineLvl")
+    level.set(qn("w:val"), "1")
+    style.element.get_or_add_pPr().append(level)
+    document.add_paragraph("Scope", style="Subclause")
+    own = document.add_paragraph("Deeper")
+    third = copy.deepcopy(level)
+    third.set(qn("w:val"), "2")
+    own._p.get_or_add_pPr().append(third)
+    document.add_paragraph("text")
+    assert outline(read(corpus, "a.docx", saved(document)))[-1] == (("Scope", "Deeper"), "text")
+
+
+def wrapped(paragraph: object, tag: str) -> None:
+    """Put the first run of a paragraph into another element."""
+    run = paragraph.runs[0]._r  # type: ignore[attr-defined]
+    outer = OxmlElement(tag)
+    run.addprevious(outer)
+    outer.append(run)
+
+
+def test_word_reads_insertions_and_content_controls_and_no_deletions(corpus: Path) -> None:
+    document = docx.Document()
+    wrapped(document.add_paragraph("inserted"), "w:ins")
+    gone = document.add_paragraph("deleted")
+    gone.add_run(" kept")
+    wrapped(gone, "w:del")
+    control = document.add_paragraph("controlled")._p
+    outer, inner = OxmlElement("w:sdt"), OxmlElement("w:sdtContent")
+    control.addprevious(outer)
+    outer.append(inner)
+    inner.append(control)
+    assert [text for _, text in outline(read(corpus, "a.docx", saved(document)))] == [
+        "inserted",
+        "kept",
+        "controlled",
+    ]
+
+
+def test_word_merged_cells_are_said_where_they_reach(corpus: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(4, 3)
+    texts = [
+        ["Team", "Year", "Days"],
+        ["Sales", "2024", "25"],
+        ["", "2025", "26"],
+        ["All", "", "1"],
+    ]
+    for row, cells in zip(table.rows, texts, strict=True):
+        for cell, text in zip(row.cells, cells, strict=True):
+            cell.text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    table.cell(3, 0).merge(table.cell(3, 1))
+    (_, text), *_ = outline(read(corpus, "a.docx", saved(document)))
+    assert text.splitlines() == [
+        "Team; Year; Days",
+        "Team: Sales; Year: 2024; Days: 25",
+        "Team: Sales; Year: 2025; Days: 26",
+        "Team: All; Days: 1",
+    ]
+
+
+FOOTNOTES = b"""<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">
+<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>-----</w:t></w:r></w:p></w:footnote>
+<w:footnote w:id="2"><w:p><w:r><w:t>Except in May.</w:t></w:r></w:p></w:footnote></w:footnotes>"""
+
+
+def test_word_footnotes_stand_at_the_end(corpus: Path) -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("Staff get 25 days")
+    reference = OxmlElement("w:footnoteReference")
+    reference.set(qn("w:id"), "2")
+    paragraph.add_run()._r.append(reference)
+
+    def change(name: str, content: bytes) -> bytes:
+        if name == "[Content_Types].xml":
+            kind = b"application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+            part = b'<Override PartName="/word/footnotes.xml" ContentType="%s"/></Types>'
+            return content.replace(b"</Types>", part % kind)
+        if name == "word/_rels/document.xml.rels":
+            kind = b"http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+            link = b'<Relationship Id="rId99" Type="%s" Target="footnotes.xml"/></Relationships>'
+            return content.replace(b"</Relationships>", link % kind)
+        return content
+
+    data = repacked(saved(document), change, {"word/footnotes.xml": FOOTNOTES})
+    assert outline(read(corpus, "a.docx", data)) == [
+        ((), "Staff get 25 days [2]"),
+        (("Footnotes",), "Footnotes"),
+        (("Footnotes",), "[2] Except in May."),
+    ]
+
+
+def test_slides_are_pages(corpus: Path) -> None:
+    document = read(corpus, "a.pptx", slides())
+    assert outline(document) == [
+        (("Goals",), "Goals"),
+        (("Goals",), "Sell more tea.\nBuy less milk."),
+        (("Goals", "Speaker notes"), "Speaker notes"),
+        (("Goals", "Speaker notes"), "Speak slowly here."),
+        ((), TABLE),
+    ]
+    assert [passage.page for passage in chunk(document)] == [1, 2]
+    assert document.title == "Plans"
+    assert document.metadata == {"date": "2024-03-01"}
+
+
+def test_slides_without_text_keep_their_numbers(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    for text in ("", "two", "", "four"):
+        slide = deck.slides.add_slide(deck.slide_layouts[6])
+        if text:
+            slide.shapes.add_textbox(0, 0, 914400, 914400).text_frame.text = text
+    document = read(corpus, "a.pptx", saved(deck))
+    assert [(p.page, p.text) for p in chunk(document)] == [(2, "two"), (4, "four")]
+    assert document.metadata["left_out"] == ("no text on slide 1, 3",)
+    assert document.title == "a.pptx"
+
+
+def test_slides_groups_and_charts(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    group = slide.shapes.add_group_shape().shapes.add_group_shape()
+    group.shapes.add_textbox(0, 0, 1, 1).text_frame.text = "inside"
+    data = CategoryChartData()  # type: ignore[no-untyped-call]
+    data.categories = ["2023", "2024"]
+    data.add_series("Tea", (1.5, 2))  # type: ignore[no-untyped-call]
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 914400, 914400, data)
+    texts = [text for _, text in outline(read(corpus, "a.pptx", saved(deck)))]
+    assert texts == ["inside", "Tea (2023: 1.5; 2024: 2)"]
+
+
+def test_rows_are_statements_under_their_sheet(corpus: Path) -> None:
+    document = read(corpus, "a.xlsx", workbook())
+    assert [(*entry, block.line) for entry, block in
+            zip(outline(document), document.blocks, strict=True)] == [
+        (("Leave",), "Year; Days; Note", 1),
+        (("Leave",), "Year: 2024; Days: 25; Note: as agreed", 2),
+        (("Leave",), "Year: 2025; Days: 26; Note: one more", 3),
+        (("Prices",), "Item; Price", 2),
+        (("Prices",), "Item: Tea; Price: 2.5", 3),
+    ]  # fmt: skip
+    assert [(p.titles, p.line) for p in chunk(document)] == [
+        (("a.xlsx", "Leave"), 1),
+        (("a.xlsx", "Prices"), 2),
+    ]
+
+
+@pytest.mark.parametrize("size", [4, 30, 150])
+def test_rows_of_passages_and_quotes(corpus: Path, size: int) -> None:
+    rows: list[list[object]] = [["Number", "Name"]]
+    rows += [[f"n{n}", f"name{n}"] if n % 7 else [] for n in range(2, 60)]
+    document = read(corpus, "a.xlsx", workbook({"One": rows, "Two": rows}))
+    found = 0
+    for passage in chunk(document, target_words=size, max_words=size):
+        for offset, line in enumerate(passage.text.split("\n")):
+            if line.startswith("Number: "):
+                assert line.startswith(f"Number: n{passage.line + offset};")
+                found += 1
+    assert found == 2 * sum(map(bool, rows[1:]))
+
+
+def test_values_as_a_reader_sees_them(corpus: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    values: list[Any] = [
+        datetime.datetime(2024, 3, 1), datetime.datetime(2024, 3, 1, 9, 30), datetime.time(9, 30),
+        0.125, 3, 2.50, True, "a\nb", "=1+1", None, 0.1 + 0.2,
+    ]  # fmt: skip
+    for row, value in enumerate(values, start=1):
+        sheet.cell(row, 1, value)
+    sheet["A4"].number_format = "0.0%"
+    sheet["A5"].number_format = "0%"
+    document = read(corpus, "a.xlsx", saved(book))
+    assert [text for _, text in outline(document)] == [
+        "2024-03-01", "2024-03-01T09:30:00", "09:30:00", "12.5%", "300%", "2.5", "TRUE",
+        "a b", "0.3",
+    ]  # fmt: skip
+    assert document.metadata["left_out"] == ("1 formula without a stored value",)
+
+
+def test_a_sheet_that_understates_its_size_is_read_whole(corpus: Path) -> None:
+    changed = []
+
+    def change(name: str, content: bytes) -> bytes:
+        understated = content.replace(b'ref="A1:C3"', b'ref="A1:A1"')
+        if understated != content:
+            changed.append(name)
+        return understated
+
+    data = repacked(workbook(), change)
+    assert changed == ["xl/worksheets/sheet1.xml"]
+    assert "Year: 2025; Days: 26" in read(corpus, "a.xlsx", data).text
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        # A title above the header; columns without a header.
+        ([["Prices"], ["Item", "", "Cost"], ["Tea", "hot", "2"]],
+         ["Prices", "Item; Cost", "Item: Tea; hot; Cost: 2"]),
+        # Years are headers, other numbers are not.
+        ([["Region", "2023", "2024"], ["North", "1", "2"]],
+         ["Region; 2023; 2024", "Region: North; 2023: 1; 2024: 2"]),
+        ([["North", "17", "20"], ["South", "18", "21"]], ["North; 17; 20", "South; 18; 21"]),
+        ([["a", "a"], ["b", "c"]], ["a; a", "b; c"]),
+        ([["only", "one row"]], ["only; one row"]),
+        ([["one"], ["column"]], ["one", "column"]),
+        ([["a", "b"], ["1", "2", "3"]], ["a; b", "a: 1; b: 2; 3"]),
+    ],
+)  # fmt: skip
+def test_headers(corpus: Path, rows: list[list[object]], expected: list[str]) -> None:
+    document = read(corpus, "a.xlsx", workbook({"S": rows}))
+    assert [text for _, text in outline(document)] == expected
+
+
+# --------------------------------------------------------------------- guards
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_is_no_office_file(corpus: Path, name: str) -> None:
+    other = io.BytesIO()
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("a.txt", "text")
+    wrong = MAKERS["a.xlsx" if name == "a.docx" else "a.docx"]()
+    kind = name[2:].upper()
+    cases = [
+        (b"plain text", f"is not a {kind} \\(it is no zip archive\\)"),
+        (other.getvalue(), f"is not a {kind} \\(a zip archive of something else\\)"),
+        (wrong, f"is a damaged {kind}: "),
+        (MAKERS[name]()[:2000], f"is a damaged {kind}: "),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, "is in an old binary Office format"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+            "is encrypted, a password is needed",
+        ),
+    ]
+    for data, reason in cases:
+        with pytest.raises(DocumentError, match=rf"^{name}: {reason}"):
+            read(corpus, name, data)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_encrypted_members_are_named_as_such(corpus: Path, name: str) -> None:
+    data = bytearray(MAKERS[name]())
+    at = data.rindex(b"PK\x01\x02")
+    data[at + 8] |= 1
+    with pytest.raises(DocumentError, match="is encrypted, a password is needed"):
+        read(corpus, name, bytes(data))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_zip_bomb_is_refused_before_it_is_opened(
+    corpus: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zeros = bytes(office.SMALL_MEMBER + 1)
+    data = repacked(MAKERS[name](), lambda _, content: content, {"bomb.xml": zeros})
+    monkeypatch.setattr(zipfile.ZipFile, "open", lambda *_: pytest.fail("decompressed"))
+    with pytest.raises(DocumentError, match=r"'bomb\.xml' is compressed more than 200 times"):
+        read(corpus, name, data)
+
+
+def test_large_and_many_members_are_refused(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office, "MAX_SIZE", 1000)
+    with pytest.raises(DocumentError, match=r"would be \d+ bytes when decompressed, at most 1000"):
+        read(corpus, "a.docx", word())
+    monkeypatch.setattr(office, "MAX_MEMBERS", 3)
+    with pytest.raises(DocumentError, match=r"has 1[0-9] members, at most 3"):
+        read(corpus, "a.docx", word())
+
+
+def test_a_member_that_is_larger_than_it_says_is_damage(corpus: Path) -> None:
+    data = bytearray(repacked(word(), lambda _, content: content))
+    at = 0
+    while (at := data.find(b"PK\x01\x02", at + 1)) >= 0:
+        if data[at + 46 :].startswith(b"word/document.xml"):
+            data[at + 24 : at + 28] = (100).to_bytes(4, "little")
+    with pytest.raises(DocumentError, match="is a damaged DOCX: "):
+        read(corpus, "a.docx", bytes(data))
+
+
+LAUGHS = b'<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;">]>'
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("declaration", [LAUGHS, b'<!DOCTYPE a SYSTEM "file:///etc/hostname">'])
+def test_xml_with_a_document_type_is_refused(corpus: Path, name: str, declaration: bytes) -> None:
+    def change(member: str, content: bytes) -> bytes:
+        if member.endswith(("document.xml", "slide1.xml", "sheet1.xml")):
+            head, mark, rest = (
+                content.rpartition(b"?>") if b"?>" in content else (b"", b"", content)
+            )
+            return head + mark + declaration + rest
+        return content
+
+    with pytest.raises(DocumentError, match=f"^{name}: declares XML entities or a document type"):
+        read(corpus, name, repacked(MAKERS[name](), change))
+
+
+def test_deep_nesting_is_one_line(corpus: Path) -> None:
+    def change(_: str, content: bytes) -> bytes:
+        deep = b"<w:sdt><w:sdtContent>" * 3000 + b"</w:sdtContent></w:sdt>" * 3000
+        return content.replace(b"<w:body>", b"<w:body>" + deep)
+
+    with pytest.raises(DocumentError, match=r"^a\.docx: is a damaged DOCX: [^\n]*$"):
+        read(corpus, "a.docx", repacked(word(), change))
+
+
+@pytest.mark.parametrize(
+    ("name", "empty"),
+    [
+        ("a.docx", saved(docx.Document())),
+        ("a.pptx", saved(pptx.Presentation())),
+        ("a.xlsx", saved(openpyxl.Workbook())),
+    ],
+)
+def test_without_text(corpus: Path, name: str, empty: bytes) -> None:
+    with pytest.raises(DocumentError, match=f"^{name}: holds no text"):
+        read(corpus, name, empty)
