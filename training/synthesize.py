@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from training.overlap import Held
 
 Row = dict[str, str]
 TITLED = 0.6
+
+#: The labelled sets, `train-NAME.jsonl`.
+LABELLED = ("fool-me-twice", "cad-nli", "conjnli")
 
 
 def premise_of(title: str, sentences: Sequence[str], rng: random.Random) -> str:
@@ -286,6 +290,10 @@ def write(path: Path, rows: Iterator[Row], held: Held) -> None:
     click.echo(f"{path}: {kept} pairs, {dropped} dropped for overlap", err=True)
 
 
+def _of_source(rows: list[Row], source: str, _rng: random.Random) -> Iterator[Row]:
+    return (row for row in rows if row["source"] == source)
+
+
 @click.command()
 @click.option("--passages", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option(
@@ -310,11 +318,7 @@ def main(
     out.mkdir(parents=True, exist_ok=True)
     held = Held.of(held_out)
     pages = read(passages)
-    labelled = [
-        r
-        for name in ("fool-me-twice", "cad-nli", "conjnli")
-        for r in read(nli / f"train-{name}.jsonl")
-    ]
+    labelled = [r for name in LABELLED for r in read(nli / f"train-{name}.jsonl")]
     labelled = [r for r in labelled if not held.shares(r["premise"], r["hypothesis"])]
     texts = []
     for row in labelled:
@@ -331,6 +335,7 @@ def main(
         "wiki": lambda rng: wiki(texts, count, names, rng),
         "human": lambda rng: human(labelled, count, rng),
         "plain": lambda _rng: iter(labelled),
+        **{f"plain-{name}": partial(_of_source, labelled, name) for name in LABELLED},
     }
     for name, job in jobs.items():
         write(out / f"{name}.jsonl", job(random.Random(seed)), held)
