@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from factcheck_local.types import Context
 from factcheck_local.wording import content_words, negations, normalised, numbers
@@ -73,14 +74,20 @@ def near_duplicates(contexts: Sequence[Context]) -> dict[str, str]:
     groups: dict[tuple[str, tuple[str, ...]], list[tuple[str, _Wording]]] = {}
     found = {}
     for context in contexts:
-        words = normalised(context.text).split()
-        wording = _Wording(" ".join(words), _shingles(words), content_words(context.text))
-        group = groups.setdefault((normalised(context.title), _decisive(context.text)), [])
+        wording, decisive = _wording(context.text)
+        group = groups.setdefault((normalised(context.title), decisive), [])
         same = next((id_ for id_, other in group if wording.nearly(other)), None)
         if same is None:
             group.append((context.id, wording))
         found[context.id] = same or context.id
     return found
+
+
+@lru_cache(maxsize=4096)
+def _wording(text: str) -> tuple[_Wording, tuple[str, ...]]:
+    """What is compared of a text; claims of one answer find the same passages over and over."""
+    words = normalised(text).split()
+    return _Wording(" ".join(words), _shingles(words), content_words(text)), _decisive(text)
 
 
 def _shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
