@@ -135,7 +135,7 @@ def test_every_quote_is_verbatim_in_its_source(
         assert source[context["start"] : context["end"]] == context["text"]
 
 
-@pytest.mark.parametrize("assessor", ["fr1", "fr2", "fr3"])
+@pytest.mark.parametrize("assessor", ["fr1", "fr2", "fr3", "fr4"])
 def test_a_real_model_gives_the_same_bytes_twice(
     assessor: str, store: Store, minilm: SentenceTransformerEmbedder, smollm: LlamaCppModel
 ) -> None:
@@ -307,7 +307,9 @@ def test_an_answer_without_a_store_says_what_to_do(minilm: SentenceTransformerEm
     ("values", "message"),
     [
         ({"k": 0}, "k: expected at least 1, got 0"),
-        ({"assessor": "fr9"}, "assessor: expected fr1, fr2, fr3, got 'fr9'"),
+        ({"assessor": "fr9"}, "assessor: expected fr1, fr2, fr3, fr4, got 'fr9'"),
+        ({"budget": -1}, "budget: expected at least 0, got -1"),
+        ({"retrieval": "x"}, "retrieval: expected dense, lexical, fused, got 'x'"),
         ({"min_similarity": 2.0}, "min_similarity: expected a cosine, got 2.0"),
         ({"alpha": -1.0}, "alpha: expected a value"),
     ],

@@ -60,3 +60,12 @@ def test_deeper_headings_replace_those_of_their_level() -> None:
     units = segment("# A\n\n## B\n\none.\n\n## C\n\ntwo.\n\n# D\n\nthree.")
     found = {u.text: u.headings for u in units if u.kind is None}
     assert found == {"one.": ("A", "B"), "two.": ("A", "C"), "three.": ("D",)}
+
+
+def test_a_heading_over_two_lines_of_any_ending() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        text = f"One{end}two{end}---{end}{end}Text."
+        heading, said = segment(text)
+        assert heading.text == f"One{end}two"
+        assert heading.kind is Kind.META_STATEMENT
+        assert said.text == "Text."
