@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.sentences import sentence_spans
 from factcheck_local.types import Context, Quote, Span
+
+_HEADING = re.compile(r" {0,3}#{1,6}\s")
 
 #: Sentences quoted of a passage at most.
 MAX_SENTENCES = 3
@@ -22,13 +25,18 @@ MIN_GAIN = 0.06
 def sentences_of(text: str) -> list[Span]:
     """What can be quoted of a passage: its sentences, list items and table rows.
 
-    A table's head row says what its cells are about and decides nothing.
+    A heading, like a table's head row, says what something is about and decides
+    nothing. Where there is nothing else, headings are quoted.
     """
-    spans = []
+    return _spans(text, headings=False) or _spans(text, headings=True)
+
+
+def _spans(text: str, *, headings: bool) -> list[Span]:
+    spans: list[Span] = []
     start = 0
     lines = text.splitlines(keepends=True)
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        if not _is_table_rule(below):
+        if not _is_table_rule(below) and (headings or not _HEADING.match(line)):
             spans += sentence_spans(text, start, start + len(line))
         start += len(line)
     # Rules of a table and lone bullets hold no words.

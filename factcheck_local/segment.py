@@ -63,12 +63,14 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
             headings = [(n, said) for n, said in headings if n < level]
             headings.append((level, token.content))
             lead_in = None
-            start, stop = _content_start(text, token.content, start, end), end
+            start = _content_start(text, token.content, start, end)
             if "\n" not in token.content:
                 stop = start + len(token.content)
-            elif (last := text.rfind(token.content.rpartition("\n")[2], start, end)) >= 0:
+            else:
                 # Over several lines, whose ends the parser has rewritten.
-                stop = last + len(token.content.rpartition("\n")[2])
+                tail = token.content.rpartition("\n")[2]
+                at = text.rfind(tail, start, end)
+                stop = end if at < 0 else at + len(tail)
             yield from _whole(text, start, stop, index, above, Kind.META_STATEMENT)
         elif token.type == "inline" and tokens[index - 1].type == "paragraph_open":
             in_list = token.level > 1

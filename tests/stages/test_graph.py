@@ -195,3 +195,12 @@ def test_head_and_rule_of_a_table_are_no_sentences(rule: str) -> None:
 def test_a_line_above_a_horizontal_rule_is_a_sentence() -> None:
     text = "Above.\n---\nBelow."
     assert [s.of(text) for s in sentences_of(text)] == ["Above.", "Below."]
+
+
+def test_headings_are_quoted_only_where_there_is_nothing_else() -> None:
+    text = "# Leave\n\nStaff get 25 days.\n\n## Changed\n#1 in the list"
+    assert [s.of(text) for s in sentences_of(text)] == ["Staff get 25 days.", "#1 in the list"]
+    assert [s.of("# Leave\n\n## Days") for s in sentences_of("# Leave\n\n## Days")] == [
+        "# Leave",
+        "## Days",
+    ]
