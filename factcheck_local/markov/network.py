@@ -49,37 +49,6 @@ class Network:
         """Variable name → its index in ``variables``."""
         return {variable: i for i, variable in enumerate(self.variables)}
 
-    def graph(self) -> _lazy.Graph:
-        """The ``networkx.Graph`` that joins variables sharing a factor.
-
-        Its nodes are indices into ``variables``: what iterates over sets of
-        small integers is the same in every process, unlike with strings.
-        """
-        graph = _lazy.networkx().Graph()
-        graph.add_nodes_from(range(len(self.variables)))
-        position = self.positions
-        for factor in self.factors:
-            graph.add_edges_from(combinations((position[v] for v in factor.variables), 2))
-        return graph
-
-    def components(self) -> tuple["Network", ...]:
-        """The connected parts, by their first variable; their Z multiply to Z.
-
-        Variables and factors keep their order within each part.
-        """
-        part_of: dict[str, int] = {}
-        count = 0
-        for nodes in _lazy.networkx().connected_components(self.graph()):
-            part_of.update((self.variables[node], count) for node in nodes)
-            count += 1
-        variables: list[list[str]] = [[] for _ in range(count)]
-        factors: list[list[Factor]] = [[] for _ in range(count)]
-        for variable in self.variables:
-            variables[part_of[variable]].append(variable)
-        for factor in self.factors:
-            factors[part_of[factor.variables[0]]].append(factor)
-        return tuple(Network(tuple(v), tuple(f)) for v, f in zip(variables, factors, strict=True))
-
     def to_pgmpy(self) -> _lazy.PgmpyNetwork:
         """The same network as a pgmpy ``DiscreteMarkovNetwork``, with the same Z.
 
