@@ -29,7 +29,7 @@ from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
 from factcheck_local.relate.cascade import Sure, pooled
-from factcheck_local.relate.guard import LIKELIHOODS
+from factcheck_local.relate.guard import weighed
 from factcheck_local.relate.load import (
     card_calibration,
     load_pair_scorer,
@@ -184,10 +184,9 @@ def _relations(
             if isinstance(score, str):
                 rows.append(None)
                 continue
-            p = calibration.apply(np.array([score]))[0]
-            if compare_quantities(pair.premise, pair.hypothesis).n_mismatched:
-                p = p * LIKELIHOODS
-            rows.append(Relation(*(p / p.sum()).tolist()))
+            relation = Relation(*calibration.apply(np.array([score]))[0].tolist())
+            clash = compare_quantities(pair.premise, pair.hypothesis).n_mismatched
+            rows.append(weighed(relation) if clash else relation)
         found.append(rows)
     return found
 

@@ -11,12 +11,10 @@ FTS5 computes it (k1 = 1.2, b = 0.75).
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from factcheck_local.errors import StoreError
-from factcheck_local.indexer.fingerprint import REBUILD
+from factcheck_local.indexer.database import open_database
 
 #: Words in more than this share of the passages are left out of a query that has others:
 #: they rank next to nothing and cost the reading of nearly every passage.
@@ -26,8 +24,6 @@ COMMON_SHARE = 0.2
 _FEW_PASSAGES = 50
 
 _SCHEMA = """
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
 CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
     id UNINDEXED, body, tokenize = "porter unicode61 remove_diacritics 2"
 );
@@ -48,12 +44,7 @@ class LexicalIndex:
         Raises:
             StoreError: if it is not such a file.
         """
-        self._db = sqlite3.connect(path)
-        try:
-            self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            self._db.close()
-            raise StoreError(f"{path}: cannot be opened: {error}", hint=REBUILD) from error
+        self._db = open_database(path, _SCHEMA)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -6,11 +6,10 @@ after, so that a run that was cut off at any point is seen by the next one.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from factcheck_local.errors import StoreError
+from factcheck_local.indexer.database import open_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +48,7 @@ class SourceRecord:
 
 
 _COLUMNS = [field.name for field in fields(SourceRecord)]
-# A power cut may undo the last writes, never tear one: the next run does them again.
 _SCHEMA = f"""
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS roots (label TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS sources ({", ".join(_COLUMNS)}, PRIMARY KEY (source));
 """
@@ -67,12 +63,7 @@ class Manifest:
         Raises:
             StoreError: if it is not such a file.
         """
-        self._db = sqlite3.connect(path)
-        try:
-            self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            self._db.close()
-            raise StoreError(f"{path}: cannot be opened: {error}") from error
+        self._db = open_database(path, _SCHEMA)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -160,6 +160,8 @@ class Store:
     def writing(self) -> Iterator[None]:
         """Keep other runs from writing meanwhile; the system lets go of it if this one dies.
 
+        A store that an earlier version made gets its index of words first.
+
         Raises:
             StoreError: if another run is writing.
         """
@@ -169,9 +171,15 @@ class Store:
                 lock.execute("BEGIN EXCLUSIVE")
             except sqlite3.OperationalError as error:
                 raise StoreError(f"{self.path}: another run is writing to it") from error
+            if self._lacks_words():
+                self._lexical.rebuild(self._passages.texts())
             yield
         finally:
             lock.close()
+
+    def _lacks_words(self) -> bool:
+        """Whether an earlier version made the store, without an index of words."""
+        return not self._lexical.count() and bool(self._passages.count())
 
     def begin(self, record: SourceRecord) -> frozenset[str]:
         """Say that a source's passages are about to change.
@@ -318,13 +326,14 @@ class Store:
     def query_words(self, texts: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
         """Ids of the k passages that share the most telling words with each text, with BM25.
 
-        A store that an earlier version made gets its index here, the first time.
-
         Raises:
             InputError: if ``k < 1``.
+            StoreError: if an earlier version made the store, so that the index of words
+                is still to be made, and another run is writing.
         """
         if k < 1:
             raise InputError(f"expected k of at least 1, got {k}")
-        if self._lexical.count() != self._passages.count():
-            self._lexical.rebuild(self._passages.texts())
+        if self._lacks_words():
+            with self.writing():
+                pass
         return [self._lexical.query(text, k) for text in texts]

@@ -2,28 +2,26 @@
 
 from dataclasses import dataclass
 
-#: Widest network to eliminate in one piece: tables of 2^21 entries, 16 MB each.
-MAX_WIDTH = 20
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a method may spend, and the seed of its random numbers.
 
     Attributes:
-        max_width: widest part that is eliminated; memory and time double with each.
+        max_width: widest part that is eliminated; memory and time double with each. At
+            20 the largest tables have 2^21 entries, 16 MB.
         max_cut: variables that method ``exact`` may fix to get there: up to
             ``max_width + max_cut``, in as many times 2^max_cut runs.
         starts: of belief propagation.
         chains: sampled at once, fewer on large networks.
         anneal: steps that lead the chains to the network.
         sweeps: of the chains over the network itself.
-        i_bound: of weighted mini-buckets.
+        i_bound: of weighted mini-buckets; 6 in the FactReasoner paper.
         seed: the same seed gives the same result on the same machine.
         device: where belief propagation computes: ``cpu``, or a torch device as ``cuda``.
     """
 
-    max_width: int = MAX_WIDTH
+    max_width: int = 20
     max_cut: int = 4
     starts: int = 6
     chains: int = 64

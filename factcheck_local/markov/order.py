@@ -77,7 +77,6 @@ def _greedy(neighbours: list[int], max_width: int, *, fill: bool) -> Order | Non
     scopes: list[int] = []
     width = least = 0
     while degree:
-        least = max(0, least - 1)
         while not by_degree.get(least):
             least += 1
         if least > max_width:
@@ -100,6 +99,7 @@ def _greedy(neighbours: list[int], max_width: int, *, fill: bool) -> Order | Non
             by_degree[degree[v]].discard(v)
             degree[v] = near[v].bit_count()
             by_degree.setdefault(degree[v], set()).add(v)
+        # Its neighbours lost one neighbour each, and may have lost no more.
         least = max(0, least - 1)
     return Order(tuple(variables), tuple(scopes), width)
 

@@ -18,9 +18,6 @@ from factcheck_local.markov.arrays import Arrays
 from factcheck_local.markov.factors import Table
 from factcheck_local.markov.order import Order
 
-#: The i-bound of the FactReasoner paper.
-I_BOUND = 6
-
 
 @dataclass(eq=False)
 class _Bucket:

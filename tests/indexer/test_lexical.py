@@ -106,18 +106,53 @@ def test_the_store_keeps_it_up_to_date(
         store.query_words(["x"], k=0)
 
 
+def without_words(store: Store) -> Path:
+    """A store as an earlier version made it; closed."""
+    path = store.path
+    store.close()
+    for name in path.glob("lexical.sqlite3*"):
+        name.unlink()
+    return path
+
+
 def test_a_store_without_it_gets_one(
+    tmp_path: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    corpus = tmp_path / "corpus"
+    write(corpus, {"a.md": "# Pumps\n\nPart QX-4471.", "b.md": "# Valves\n\nPart ZZ-1."})
+    sync([corpus], store, embedder)
+    with Store.open(without_words(store)) as again:
+        assert len(again.query_words(["pumps"], k=5)[0]) == 1
+        assert len(again.query_words(["valves"], k=5)[0]) == 1
+
+
+def test_a_run_over_a_store_without_it_makes_all_of_it(
+    tmp_path: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    corpus = tmp_path / "corpus"
+    write(corpus, {"a.md": "# Pumps\n\nPart QX-4471.", "b.md": "# Valves\n\nPart ZZ-1."})
+    sync([corpus], store, embedder)
+    with Store.open(without_words(store)) as again:
+        write(corpus, {"a.md": "# Pumps\n\nPart QX-9."}, age=1800)
+        sync([corpus], again, embedder)
+        assert [len(found) for found in again.query_words(["pumps", "valves"], k=5)] == [1, 1]
+
+
+def test_it_is_not_made_while_another_run_writes(
     tmp_path: Path, store: Store, embedder: HashingEmbedder
 ) -> None:
     corpus = tmp_path / "corpus"
     write(corpus, {"a.md": "# Pumps\n\nPart QX-4471."})
     sync([corpus], store, embedder)
-    path = store.path
-    store.close()
-    for name in path.glob("lexical.sqlite3*"):
-        name.unlink()
-    with Store.open(path) as again:
-        assert len(again.query_words(["pumps"], k=5)[0]) == 1
+    path = without_words(store)
+    lock = sqlite3.connect(path / "writer.lock", isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    with (
+        Store.open(path) as again,
+        pytest.raises(StoreError, match="another run is writing"),
+    ):
+        again.query_words(["pumps"], k=5)
+    lock.close()
 
 
 def test_what_was_cut_off_between_the_two_is_written_again(
@@ -147,9 +182,3 @@ def test_erasing_a_store_erases_it(store: Store) -> None:
     store.close()
     Store.erase(path)
     assert not list(path.glob("lexical*"))
-
-
-def test_it_is_a_file_of_this_machine_only(index: LexicalIndex, tmp_path: Path) -> None:
-    index.close()
-    with sqlite3.connect(tmp_path / "words.sqlite3") as db:
-        assert db.execute("SELECT COUNT(*) FROM places").fetchone() == (3,)

@@ -163,6 +163,19 @@ def test_sampling_is_unbiased_and_seeded() -> None:
         assert 1 <= run.effective <= 2000
 
 
+def test_few_chains_that_carry_all_the_weight_do_not_pass_for_certainty() -> None:
+    """Strong couplings and a start that knows nothing: the weights are of very different size."""
+    network = two_camps(pull=0.97)
+    arrays = compile_network(network)
+    found = annealed_gibbs(
+        arrays, np.full((1, arrays.count), 0.0), chains=64, anneal=2, sweeps=5, seed=0
+    )
+    assert found.effective < 16
+    expected = enumerate_marginals(network)
+    distance = np.abs(found.p_true - list(expected.p_true.values()))
+    assert (distance < 3 * found.error).all()
+
+
 def test_bipartite_graphs_have_two_blocks() -> None:
     arrays = compile_network(fact_graph(FAMILIES[3], 10, seed=1))
     blocks = colours(arrays)
