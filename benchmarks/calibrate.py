@@ -12,24 +12,19 @@ model's card.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 from scipy.optimize import minimize
 
-from benchmarks.nli.pairs import FILES, LABELS, load_set
+from benchmarks.nli.pairs import LABELS, load_set
+from benchmarks.nli.sample import add_sample_options, kept_scorer
 from benchmarks.nli.worker import score_set
 from factcheck_local import __version__
 from factcheck_local.metrics import auroc, balanced_accuracy
 from factcheck_local.models.offline import go_offline
-from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate import Calibration
-from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
-from factcheck_local.relate.load import load_pair_scorer, relation_card, scorer_key
-
-ROOT = Path(__file__).parent.parent
+from factcheck_local.relate.load import relation_card
 
 Scored = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
@@ -39,12 +34,7 @@ def main() -> None:
     go_offline()
     options = _options()
     card = relation_card(options.relation, options.llm)
-    options.cache.mkdir(parents=True, exist_ok=True)
-    scorer = CachedPairScorer(
-        lambda: load_pair_scorer(card),
-        *scorer_key(card),
-        VerdictCache(options.cache / "scores.sqlite"),
-    )
+    scorer = kept_scorer(card, options.cache)
     found: dict[str, Scored] = {}
     digests = []
     for name in options.sets:
@@ -75,17 +65,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="fit a relation model's calibration")
     parser.add_argument("--relation", default="llm")
-    parser.add_argument("--llm", default=DEFAULT_LLM, help="what the model 'llm' stands for")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--sets", nargs="+", choices=list(FILES), default=list(FILES))
-    parser.add_argument("--limit", type=int, default=60, help="pairs per label and set")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=platformdirs.user_cache_path("factcheck-local") / "benchmarks",
-        help="folder of scores that are kept",
-    )
+    add_sample_options(parser, limit=60)
     return parser.parse_args()
 
 

@@ -14,32 +14,27 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 
-from benchmarks.nli.pairs import FILES, LABELS, DevSet, load_set
+from benchmarks.nli.pairs import LABELS, DevSet, load_set
+from benchmarks.nli.sample import add_sample_options, kept_scorer
 from benchmarks.nli.worker import score_set
 from factcheck_local import __version__
 from factcheck_local.metrics import auroc, balanced_accuracy
 from factcheck_local.models.offline import go_offline
-from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
 from factcheck_local.relate.cascade import Sure, pooled
 from factcheck_local.relate.guard import weighed
 from factcheck_local.relate.load import (
     card_calibration,
-    load_pair_scorer,
     relation_card,
     scorer_key,
 )
 from factcheck_local.relate.quantities import compare_quantities
 from factcheck_local.types import Relation
 
-ROOT = Path(__file__).parent.parent
 WEIGHTS = (0.3, 0.5, 0.7, 1.0)
 BOUNDS = (0.0, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)
 
@@ -173,9 +168,7 @@ def _relations(
 ) -> list[list[Relation | None]]:
     """Calibrated relations, weighed against the quantities, of every pair of every set."""
     card = relation_card(name, options.llm)
-    options.cache.mkdir(parents=True, exist_ok=True)
-    cache = VerdictCache(options.cache / "scores.sqlite")
-    scorer = CachedPairScorer(lambda: load_pair_scorer(card), *scorer_key(card), cache)
+    scorer = kept_scorer(card, options.cache)
     calibration = card_calibration(card)
     found = []
     for dev in devs:
@@ -199,20 +192,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="what a cascade gains and costs")
     parser.add_argument("--fast", default="encoder")
     parser.add_argument("--slow", default="llm")
-    parser.add_argument("--llm", default=DEFAULT_LLM, help="what the model 'llm' stands for")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--sets", nargs="+", choices=list(FILES), default=list(FILES))
-    parser.add_argument("--limit", type=int, default=40, help="pairs per label and set")
-    parser.add_argument("--seed", type=int, default=1)
+    add_sample_options(parser, limit=40)
     parser.add_argument("--fit", action="store_true", help="search bounds and weight")
     parser.add_argument(
         "--price", type=float, default=0.05, help="log loss that reading every pair may cost"
-    )
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=platformdirs.user_cache_path("factcheck-local") / "benchmarks",
-        help="folder of scores that are kept",
     )
     return parser.parse_args()
 

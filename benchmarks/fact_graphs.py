@@ -89,3 +89,25 @@ def fact_graph(
             )
         )
     return Network(tuple(priors), tuple(factors))
+
+
+def sparse_fact_graph(atoms: int, passages: int, relations: int, seed: int) -> Network:
+    """So many atoms, passages and relations between them, drawn without a pattern."""
+    rng = np.random.default_rng(seed)
+    priors = {f"a{i}": 0.5 for i in range(atoms)}
+    priors |= {f"c{i}": float(rng.uniform(*PRIOR)) for i in range(passages)}
+    truth = rng.random(atoms) < 0.5
+    factors = [prior_factor(v, p) for v, p in priors.items()]
+    for pair in rng.choice(atoms * passages, relations, replace=False).tolist():
+        agrees = truth[pair % atoms] != (rng.random() < NOISE[1])
+        factors.append(
+            relation_factor(
+                RelationLabel.ENTAILMENT if agrees else RelationLabel.CONTRADICTION,
+                f"c{pair // atoms}",
+                f"a{pair % atoms}",
+                float(rng.uniform(*PROBABILITY)),
+                parameterisation="conditional",
+                prior_y=0.5,
+            )
+        )
+    return Network(tuple(priors), tuple(factors))

@@ -26,7 +26,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.fact_graphs import FAMILIES, NOISE, PRIOR, PROBABILITY, SHARED, Family, fact_graph
+from benchmarks.fact_graphs import (
+    FAMILIES,
+    NOISE,
+    PRIOR,
+    PROBABILITY,
+    SHARED,
+    Family,
+    fact_graph,
+    sparse_fact_graph,
+)
 from benchmarks.nli.machine import machine
 from factcheck_local import __version__
 from factcheck_local.errors import InferenceError
@@ -245,29 +254,7 @@ def _width(network: Network) -> int:
 
 def large(seed: int = 0) -> dict[str, Any]:
     """Seconds for 2,000 atoms, 6,000 passages and 17,000 relations."""
-    from factcheck_local.markov import prior_factor, relation_factor
-    from factcheck_local.types import RelationLabel
-
-    atoms, passages, relations = LARGE
-    rng = np.random.default_rng(seed)
-    priors = {f"a{i}": 0.5 for i in range(atoms)}
-    priors |= {f"c{i}": float(rng.uniform(*PRIOR)) for i in range(passages)}
-    pairs = rng.choice(atoms * passages, relations, replace=False).tolist()
-    truth = rng.random(atoms) < 0.5
-    factors = [prior_factor(v, p) for v, p in priors.items()]
-    for pair in pairs:
-        agrees = truth[pair % atoms] != (rng.random() < NOISE[1])
-        factors.append(
-            relation_factor(
-                RelationLabel.ENTAILMENT if agrees else RelationLabel.CONTRADICTION,
-                f"c{pair // atoms}",
-                f"a{pair % atoms}",
-                float(rng.uniform(*PROBABILITY)),
-                parameterisation="conditional",
-                prior_y=0.5,
-            )
-        )
-    network = Network(tuple(priors), tuple(factors))
+    network = sparse_fact_graph(*LARGE, seed)
     seconds = []
     for _ in range(3):
         begun = time.perf_counter()

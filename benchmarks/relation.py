@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 
 from benchmarks.nli.gate import THRESHOLDS, gate_report
 from benchmarks.nli.machine import machine
@@ -33,13 +32,14 @@ from benchmarks.nli.measures import RESAMPLES, Judged, Scored, measure
 from benchmarks.nli.pairs import FILES, LABELS, DevSet, load_set, read_rows
 from benchmarks.nli.plots import plot_roc
 from benchmarks.nli.quotes import quote_report
+from benchmarks.nli.sample import add_sample_options
 from benchmarks.nli.table import to_markdown
 from benchmarks.nli.wice import read_claims
 from benchmarks.nli.worker import Task
 from factcheck_local.config import Settings
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.offline import go_offline
-from factcheck_local.models.registry import DEFAULT_LLM, load_model
+from factcheck_local.models.registry import load_model
 from factcheck_local.relate import Calibration
 from factcheck_local.relate.quantities import compare_quantities
 
@@ -93,18 +93,8 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="relation models on the dev sets")
     parser.add_argument("--relation", action="append", help="model to measure; repeatable")
-    parser.add_argument("--llm", default=DEFAULT_LLM, help="what the model 'llm' stands for")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--sets", nargs="+", choices=list(FILES), default=list(FILES))
-    parser.add_argument("--limit", type=int, help="pairs per label and set, a seeded sample")
-    parser.add_argument("--seed", type=int, default=1)
+    add_sample_options(parser, limit=None)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=platformdirs.user_cache_path("factcheck-local") / "benchmarks",
-        help="folder of scores and timings that are kept",
-    )
     parser.add_argument("--repeat", type=int, default=3, help="timed passes, where cheap")
     parser.add_argument("--fresh-timing", action="store_true", help="forget earlier timings")
     parser.add_argument("--gate", action="store_true", help="report on the relevance filter")

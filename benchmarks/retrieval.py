@@ -21,10 +21,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
-import platformdirs
-
 from benchmarks.nli.machine import machine
 from benchmarks.nli.pairs import read_rows
+from benchmarks.nli.sample import CACHE, DATA
 from factcheck_local import __version__
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
@@ -36,7 +35,6 @@ from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 from factcheck_local.retrieve import Retrieval, search
 from factcheck_local.types import Context
 
-ROOT = Path(__file__).parent.parent
 CUTOFFS = (5, 10)
 
 
@@ -223,15 +221,10 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="retrieval on gold evidence")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--embedder", default=DEFAULT_EMBEDDER)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
-    parser.add_argument(
-        "--cache",
-        type=Path,
-        default=platformdirs.user_cache_path("factcheck-local") / "benchmarks",
-        help="folder of stores that are kept",
-    )
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of stores that are kept")
     return parser.parse_args()
 
 

@@ -9,10 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 from factcheck_local.markov import Factor, Network, prior_factor
 from factcheck_local.types import Context, EvidenceLink
+
+
+@dataclass(frozen=True, slots=True)
+class SourceVariable:
+    """A document in the network: its name, its variable's, and its prior."""
+
+    source: str
+    variable: str
+    prior: float
 
 
 def count_once(
@@ -47,7 +57,7 @@ def count_once(
 
 def with_sources(
     network: Network, contexts: Sequence[Context], correlation: float
-) -> tuple[Network, dict[str, str]]:
+) -> tuple[Network, list[SourceVariable]]:
     """The network with a reliability variable for each document of several passages.
 
     A document's variable S has the mean prior of its passages, and a passage C with
@@ -65,7 +75,7 @@ def with_sources(
         correlation: r in [0, 1]; 0 leaves every posterior as it is.
 
     Returns:
-        The network, and document -> name of its variable.
+        The network, and the variables it got.
     """
     by_source: dict[str, list[Context]] = {}
     for context in contexts:
@@ -73,29 +83,29 @@ def with_sources(
     prefix = "source:"
     while any(name.startswith(prefix) for name in network.variables):
         prefix = "_" + prefix
-    names: dict[str, str] = {}
+    added: list[SourceVariable] = []
     factors: list[Factor] = []
     for source, own in by_source.items():
         # On a passage that is alone it would change nothing.
         if len(own) < 2:
             continue
-        names[source] = prefix + source
-        reliable = sum(c.prior for c in own) / len(own)
-        factors.append(prior_factor(names[source], reliable))
-        factors += [_dependence(names[source], c, reliable, correlation) for c in own]
-    variables = (*network.variables, *names.values())
-    return Network(variables, (*network.factors, *factors)), names
+        document = SourceVariable(source, prefix + source, fmean(c.prior for c in own))
+        added.append(document)
+        factors.append(prior_factor(document.variable, document.prior))
+        factors += [_dependence(document, c, correlation) for c in own]
+    variables = (*network.variables, *(d.variable for d in added))
+    return Network(variables, (*network.factors, *factors)), added
 
 
-def _dependence(source: str, context: Context, reliable: float, correlation: float) -> Factor:
+def _dependence(document: SourceVariable, context: Context, correlation: float) -> Factor:
     """P(C | S) / P(C), which turns the prior that the network has into P(C | S)."""
-    prior = context.prior
+    scope, prior, reliable = (document.variable, context.id), context.prior, document.prior
     if not (0.0 < prior < 1.0 and 0.0 < reliable < 1.0):
-        return Factor((source, context.id), [[1.0, 1.0], [1.0, 1.0]])
+        return Factor(scope, [[1.0, 1.0], [1.0, 1.0]])
     spread = correlation * math.sqrt(prior * (1.0 - prior))
     given = [
         prior - spread * math.sqrt(reliable / (1.0 - reliable)),
         prior + spread * math.sqrt((1.0 - reliable) / reliable),
     ]
     rows = [min(1.0, max(0.0, p)) for p in given]
-    return Factor((source, context.id), [[(1 - p) / (1 - prior), p / prior] for p in rows])
+    return Factor(scope, [[(1 - p) / (1 - prior), p / prior] for p in rows])

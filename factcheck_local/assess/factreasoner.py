@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 
 from factcheck_local.assess.sensitivity import sensitivity
 from factcheck_local.config import Settings
@@ -12,7 +11,7 @@ from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import InferenceError
 from factcheck_local.graph import build_network, links_from
 from factcheck_local.markov import Marginals, infer
-from factcheck_local.sources import count_once, with_sources
+from factcheck_local.sources import SourceVariable, count_once, with_sources
 from factcheck_local.types import (
     Answer,
     Assessment,
@@ -60,33 +59,30 @@ def reason(
 ) -> Posterior:
     """Build the network and infer; an impossible network fails with its reason."""
     links = links_from(pairs)
-    # FR4 counts copies of a text once; what it says of the one holds of all.
-    same = near_duplicates(contexts) if settings.assessor == "fr4" else {}
-    passages, edges = count_once(contexts, links, same)
+    passages, edges = tuple(contexts), links
+    if settings.assessor == "fr4":
+        # Copies of a text count once; what is said of the one holds of all.
+        passages, edges = count_once(contexts, links, near_duplicates(contexts))
 
     def solve(
         claims: Sequence[Atom], given: Sequence[Context], between: Sequence[EvidenceLink]
-    ) -> tuple[Marginals, dict[str, str]]:
+    ) -> tuple[Marginals, list[SourceVariable]]:
         network = build_network(claims, given, between, settings.parameterisation)
-        names: dict[str, str] = {}
+        documents: list[SourceVariable] = []
         if settings.assessor == "fr4":
-            network, names = with_sources(network, given, settings.source_correlation)
-        wanted = (*(a.id for a in claims), *names.values())
-        return infer(network, settings.method, wanted=wanted), names
+            network, documents = with_sources(network, given, settings.source_correlation)
+        wanted = (*(a.id for a in claims), *(d.variable for d in documents))
+        return infer(network, settings.method, wanted=wanted), documents
 
     try:
-        marginals, names = solve(atoms, passages, edges)
+        marginals, documents = solve(atoms, passages, edges)
         found, untried = sensitivity(
             atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
         )
     except InferenceError as error:
         return Posterior(links, None, str(error))
-    priors: dict[str, list[float]] = {}
-    for context in passages:
-        priors.setdefault(context.source, []).append(context.prior)
     sources = tuple(
-        SourceReliability(source, fmean(priors[source]), marginals.p_true[name])
-        for source, name in names.items()
+        SourceReliability(d.source, d.prior, marginals.p_true[d.variable]) for d in documents
     )
     return Posterior(links, marginals, None, sources, found, untried)
 

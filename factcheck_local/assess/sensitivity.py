@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from factcheck_local.types import Atom, Context, EvidenceLink, Sensitivity
@@ -13,7 +13,7 @@ Solve = Callable[[Sequence[Atom], Sequence[Context], Sequence[EvidenceLink]], Ma
 #: Priors that each source is given in turn.
 PRIOR_RANGE = (0.5, 0.99)
 
-#: Networks solved for one answer at most; beyond it some claims get no relation.
+#: Once so many networks have been solved for an answer, no more relations are tried.
 MAX_RUNS = 400
 
 
@@ -52,15 +52,18 @@ def sensitivity(
                 if source not in (sources.get(x.premise), sources.get(x.hypothesis))
             ]
             alone = [c for c in part_contexts if c.source != source]
-            for atom, p in _of(part_atoms, solve(part_atoms, alone, rest)):
-                without[atom][source] = p
+            solved = solve(part_atoms, alone, rest)
+            for atom in without:
+                without[atom][source] = solved[atom]
             for prior in PRIOR_RANGE:
                 changed = [
                     replace(c, prior=prior) if c.source == source else c for c in part_contexts
                 ]
-                for atom, p in _of(part_atoms, solve(part_atoms, changed, part_links)):
-                    low[atom], high[atom] = min(low[atom], p), max(high[atom], p)
-            runs -= 3
+                solved = solve(part_atoms, changed, part_links)
+                for atom in without:
+                    low[atom] = min(low[atom], solved[atom])
+                    high[atom] = max(high[atom], solved[atom])
+            runs -= 1 + len(PRIOR_RANGE)
         turning: dict[str, tuple[float, EvidenceLink]] = {}
         for link in sorted(part_links, key=lambda x: -x.strength):
             if runs <= 0:
@@ -68,19 +71,16 @@ def sensitivity(
                 continue
             runs -= 1
             rest = [x for x in part_links if x is not link]
-            for atom, p in _of(part_atoms, solve(part_atoms, part_contexts, rest)):
-                change = abs(p - p_true[atom])
-                flips = _side(p) != _side(p_true[atom])
+            solved = solve(part_atoms, part_contexts, rest)
+            for atom in without:
+                change = abs(solved[atom] - p_true[atom])
+                flips = _side(solved[atom]) != _side(p_true[atom])
                 if flips and change > turning.get(atom, (0.0,))[0]:
                     turning[atom] = change, link
         for a in part_atoms:
             pivotal = turning[a.id][1] if a.id in turning else None
             found[a.id] = Sensitivity(without[a.id], low[a.id], high[a.id], pivotal)
     return found, untried
-
-
-def _of(atoms: Iterable[Atom], p_true: Mapping[str, float]) -> list[tuple[str, float]]:
-    return [(a.id, p_true[a.id]) for a in atoms]
 
 
 def _side(p: float) -> int:
@@ -92,27 +92,21 @@ def _parts(
     atoms: Sequence[Atom], contexts: Sequence[Context], links: Sequence[EvidenceLink]
 ) -> list[tuple[list[Atom], list[Context], list[EvidenceLink]]]:
     """What is joined by links or by a common source, without atoms that nothing relates to."""
-    root: dict[str, str] = {}
+    from networkx import Graph, connected_components  # slow to import
 
-    def find(name: str) -> str:
-        while root.setdefault(name, name) != name:
-            root[name] = root[root[name]]
-            name = root[name]
-        return name
-
-    linked = {end for x in links for end in (x.premise, x.hypothesis)}
-    for x in links:
-        root[find(x.premise)] = find(x.hypothesis)
+    graph = Graph()
+    graph.add_edges_from((x.premise, x.hypothesis) for x in links)
     first: dict[str, str] = {}
     for c in contexts:
-        if c.id in linked:
-            root[find(c.id)] = find(first.setdefault(c.source, c.id))
-    groups = dict.fromkeys(find(a.id) for a in atoms if a.id in linked)
-    return [
+        if c.id in graph:
+            graph.add_edge(c.id, first.setdefault(c.source, c.id))
+    parts = [
         (
-            [a for a in atoms if a.id in linked and find(a.id) == group],
-            [c for c in contexts if c.id in linked and find(c.id) == group],
-            [x for x in links if find(x.premise) == group],
+            [a for a in atoms if a.id in members],
+            [c for c in contexts if c.id in members],
+            [x for x in links if x.premise in members],
         )
-        for group in groups
+        for members in connected_components(graph)
     ]
+    # Passages may be related with each other and with no atom.
+    return [part for part in parts if part[0]]

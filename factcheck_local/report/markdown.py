@@ -63,8 +63,8 @@ def _lines(assessment: dict[str, Any]) -> Iterator[str]:
                 f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
                 f"{_plain(c.place)}: “{_plain(c.quote)}”"
             )
-        if where := turns_on(assessment, atom):
-            yield f"- turns on {_plain(where)} alone"
+        if sentence := turns_on(assessment, atom):
+            yield f"- {_plain(sentence)}"
         yield "" if found else "Nothing in the documents relates to it.\n"
     yield "## Run"
     yield ""

@@ -99,6 +99,6 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
             style="dim",
         )
         text.append(f"“{one_line(citation.quote)}”")
-    if where := turns_on(assessment, atom):
-        text.append(f"\nturns on {one_line(where)} alone", style="dim")
+    if sentence := turns_on(assessment, atom):
+        text.append(f"\n{one_line(sentence)}", style="dim")
     return text

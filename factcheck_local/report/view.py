@@ -78,16 +78,17 @@ def place(context: dict[str, Any], quote: dict[str, Any] | None) -> str:
 
 
 def turns_on(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
-    """Where the relation stands that the verdict turns on; empty if it rests on no single one."""
+    """A sentence on the one relation that keeps P on its side of ½; empty if there is none."""
     found = (atom.get("sensitivity") or {}).get("pivotal")
     if not found:
         return ""
     contexts = {c["id"]: c for c in assessment["contexts"]}
     where = place(contexts[found["from"]], None)
-    if found["to"] == atom["id"]:
-        return where
-    other = contexts.get(found["to"])
-    return f"{where} ({found['relation']} of {place(other, None) if other else 'another claim'})"
+    if found["to"] != atom["id"]:
+        other = contexts.get(found["to"])
+        bears_on = place(other, None) if other else "another claim"
+        where += f" ({found['relation']} of {bears_on})"
+    return f"without {where}, P would reach or cross 50 %"
 
 
 def doubted(assessment: dict[str, Any]) -> list[str]:

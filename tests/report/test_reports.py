@@ -363,13 +363,13 @@ def test_what_a_verdict_turns_on_and_doubted_sources_are_shown() -> None:
     assert value["atoms"][2]["sensitivity"]["pivotal"] is None
     assert value["sources"][0] == {"source": "old.pdf", "prior": 0.9, "posterior": 0.04}
     text = to_text(value, width=400, colour=False)
-    assert "turns on leave.md:7 alone" in text
-    assert "turns on leave.md:7 (contradiction of old.pdf, p. 3) alone" in text
-    assert text.count("turns on") == 2
+    assert "without leave.md:7, P would reach or cross 50 %" in text
+    assert "without leave.md:7 (contradiction of old.pdf, p. 3), P would" in text
+    assert text.count("without leave.md") == 2
     for report in (text, to_markdown(value).replace("\\", "")):
         assert "old.pdf is probably not reliable: 4.0 %, before the evidence 90.0 %" in report
         assert "leave.md is probably" not in report
-        assert "turns on leave.md:7 alone" in report
+        assert "without leave.md:7, P would reach or cross 50 %" in report
 
 
 def test_the_fact_graph_gives_the_posteriors_again() -> None:

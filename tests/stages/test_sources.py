@@ -60,13 +60,13 @@ def test_different_priors_are_kept_as_long_as_nothing_is_cut() -> None:
 
 def test_certain_priors_and_lone_passages_are_left_alone() -> None:
     contexts = [passage("x", "doc", 1.0), passage("y", "doc", 0.8), passage("z", "other", 0.8)]
-    network, names = with_sources(
+    network, added = with_sources(
         Network(("x", "y", "z", "source:"), tuple(prior_factor(c.id, c.prior) for c in contexts)),
         contexts,
         0.9,
     )
     # A variable that looks like ours does not collide with it.
-    assert names == {"doc": "_source:doc"}
+    assert [(d.source, d.variable) for d in added] == [("doc", "_source:doc")]
     assert infer(network).p_true["x"] == 1.0
 
 

@@ -8,10 +8,8 @@ that a quote is found again where it stands.
 from __future__ import annotations
 
 import datetime
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
@@ -19,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from factcheck_local.errors import DocumentError
-from factcheck_local.indexer.loaders.text import HeadingPath, decode_any, first_heading
+from factcheck_local.indexer.loaders.text import HeadingPath, decode_any, file_as_document
 from factcheck_local.types import Block, Document, Span
 
 _FRONT_MATTER = re.compile(
@@ -38,16 +36,7 @@ def load(data: bytes, source: str) -> Document:
     """
     text = decode_any(data, source)
     metadata, body = _front_matter(text, source)
-    blocks = tuple(_blocks(text, body))
-    title = metadata.get("title") or first_heading(blocks) or PurePosixPath(source).name
-    return Document(
-        source=source,
-        text=text,
-        title=str(title),
-        blocks=blocks,
-        sha256=hashlib.sha256(data).hexdigest(),
-        metadata=metadata,
-    )
+    return file_as_document(source, data, text, _blocks(text, body), metadata)
 
 
 def _front_matter(text: str, source: str) -> tuple[dict[str, Any], int]:

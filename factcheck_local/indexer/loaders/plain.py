@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import PurePosixPath
-
-from factcheck_local.indexer.loaders.text import decode_any, paragraphs
+from factcheck_local.indexer.loaders.text import decode_any, file_as_document, paragraphs
 from factcheck_local.types import Document
 
 
@@ -16,10 +13,4 @@ def load(data: bytes, source: str) -> Document:
         DocumentError: if the bytes are not text.
     """
     text = decode_any(data, source)
-    return Document(
-        source=source,
-        text=text,
-        title=PurePosixPath(source).name,
-        blocks=tuple(paragraphs(text, 0, len(text))),
-        sha256=hashlib.sha256(data).hexdigest(),
-    )
+    return file_as_document(source, data, text, paragraphs(text, 0, len(text)))

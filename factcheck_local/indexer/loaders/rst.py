@@ -7,11 +7,9 @@ configuration of docutils is read.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Any
 
 from docutils import nodes
@@ -22,7 +20,7 @@ from docutils.utils import new_document
 from factcheck_local.indexer.loaders.text import (
     HeadingPath,
     decode_any,
-    first_heading,
+    file_as_document,
     one_line,
     paragraphs,
     stated_all,
@@ -56,16 +54,7 @@ def load(data: bytes, source: str) -> Document:
     text = decode_any(data, source)
     tree = _parsed(text)
     metadata = _metadata(tree)
-    blocks = tuple(_blocks(text, tree))
-    title = metadata.get("title") or first_heading(blocks) or PurePosixPath(source).name
-    return Document(
-        source=source,
-        text=text,
-        title=str(title),
-        blocks=blocks,
-        sha256=hashlib.sha256(data).hexdigest(),
-        metadata=metadata,
-    )
+    return file_as_document(source, data, text, _blocks(text, tree), metadata)
 
 
 def _parsed(text: str) -> nodes.document:

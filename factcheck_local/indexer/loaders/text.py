@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from factcheck_local.errors import DocumentError
-from factcheck_local.types import Block, Span
+from factcheck_local.types import Block, Document, Span
 
 #: More control characters than this share, in [0, 1], is no text.
 MAX_CONTROL_SHARE = 0.01
@@ -158,6 +160,29 @@ def paragraphs(text: str, start: int, end: int, headings: tuple[str, ...] = ()) 
     """Blocks for the runs of lines between blank lines in ``text[start:end]``."""
     for match in _PARAGRAPH.finditer(text, start, end):
         yield Block(Span(*match.span()), headings)
+
+
+def file_as_document(
+    source: str,
+    data: bytes,
+    text: str,
+    blocks: Iterable[Block],
+    metadata: Mapping[str, Any] | None = None,
+) -> Document:
+    """The document of a format whose text is the file itself.
+
+    Its title is the one that its metadata states, its first heading, or the file's name.
+    """
+    stated, own = metadata or {}, tuple(blocks)
+    title = stated.get("title") or first_heading(own) or PurePosixPath(source).name
+    return Document(
+        source=source,
+        text=text,
+        title=str(title),
+        blocks=own,
+        sha256=hashlib.sha256(data).hexdigest(),
+        metadata=stated,
+    )
 
 
 class HeadingPath:
