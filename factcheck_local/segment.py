@@ -83,7 +83,8 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
                 start = run_in.end()
             sentences = [_sentence(s, text, index, path) for s in sentence_spans(text, start, end)]
             yield from sentences
-            if not in_list:
+            # A paragraph of what only Python takes as white space has none.
+            if sentences and not in_list:
                 last = sentences[-1].text
                 lead_in = last if last.endswith(":") else None
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from factcheck_local.segment import segment
@@ -15,6 +15,8 @@ TEXTS = st.lists(st.one_of(MARKUP, st.text(max_size=12)), max_size=25).map("".jo
 
 
 @given(TEXTS)
+@example("\x1f")
+@example("0\r0\r- ")
 def test_every_unit_is_verbatim_and_none_overlap(text: str) -> None:
     at = 0
     for unit in segment(text):
