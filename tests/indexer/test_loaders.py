@@ -193,6 +193,12 @@ def test_html_keeps_the_main_content(corpus: Path) -> None:
     }
 
 
+def test_html_states_what_rules_ask_for(corpus: Path) -> None:
+    stated = {"access": "hr, board", "owner": "Legal", "version": "3", "supersedes": "old.html"}
+    head = "".join(f'<meta name="{key}" content="{value}">' for key, value in stated.items())
+    assert read(corpus, "a.html", f"{head}<p>text").metadata == stated
+
+
 def test_html_without_main_loses_its_furniture_only(corpus: Path) -> None:
     page = "<header><p>Site</p></header><header><h1>Title</h1></header><p>text</p>"
     document = read(corpus, "a.htm", page + "<aside>ad</aside><footer>Imprint</footer>")

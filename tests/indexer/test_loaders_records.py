@@ -114,6 +114,12 @@ def test_one_object_is_a_document_with_metadata(corpus: Path) -> None:
     assert document.metadata == {"date": "2024-03-01", "reliability": 0.8}
 
 
+def test_one_object_may_state_lists_of_texts(corpus: Path) -> None:
+    page = {"text": "25 days.", "Access": ["hr", "board"], "version": 3, "owner": {"name": "x"}}
+    document = read(corpus, "a.json", json.dumps(page | {"author": ["x", {}], "updated": []}))
+    assert document.metadata == {"access": ["hr", "board"], "version": "3"}
+
+
 def test_nothing_of_a_record_is_lost(corpus: Path) -> None:
     line = (
         '{"a": 1, "a": 2.50, "b": [[1, {"c": null}], {"d": [true, false]}], "body": {"e": 1e400}}'

@@ -35,8 +35,8 @@ _Record = tuple[int, Any]
 def load(data: bytes, source: str) -> Document:
     """Read records: an object a line, a list of objects, or one object.
 
-    A file that is one object states metadata of its own: ``date``, ``reliability``,
-    ``superseded_by``.
+    A file that is one object states metadata of its own: those of `META_KEYS` that are
+    texts or lists of texts.
 
     Raises:
         DocumentError: if the bytes are not text or not JSON, with the line.
@@ -48,9 +48,14 @@ def load(data: bytes, source: str) -> Document:
     for line, value in records:
         _record(layout, line, value)
     only = records[0][1] if len(records) == 1 else None
-    fields = {k: v for k, v in only if isinstance(v, str)} if isinstance(only, tuple) else {}
+    fields = {k: v for k, v in only if _is_text(v)} if isinstance(only, tuple) else {}
     title = None if len(records) == 1 else PurePosixPath(source).name
     return layout.document(source, data, title, stated_all(fields))
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is a text or a number, which is read as one, or a list of these."""
+    return all(isinstance(v, str) for v in (value if isinstance(value, list) else [value]))
 
 
 class _Cursor:

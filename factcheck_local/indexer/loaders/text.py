@@ -16,7 +16,10 @@ from factcheck_local.types import Block, Document, Span
 MAX_CONTROL_SHARE = 0.01
 
 #: Metadata that a document states of itself in fields of its own.
-META_KEYS = ("date", "reliability", "superseded_by")
+META_KEYS = (
+    *("date", "updated", "reliability", "access", "owner", "author", "status"),
+    *("document_id", "version", "superseded_by", "supersedes"),
+)
 
 #: An encoding is guessed from at least this many bytes outside ASCII, ...
 MIN_EVIDENCE = 8
@@ -151,9 +154,20 @@ def stated(key: str, value: str) -> str | float:
 
 
 def stated_all(values: dict[str, Any]) -> dict[str, Any]:
-    """Those of `META_KEYS` that the fields of a document state, case ignored."""
-    found = {key.strip().lower(): value.strip() for key, value in values.items()}
-    return {key: stated(key, found[key]) for key in META_KEYS if found.get(key)}
+    """Those of `META_KEYS` that the fields of a document state, case ignored.
+
+    Args:
+        values: texts, and lists of texts, which stay as they are.
+    """
+    found = {
+        key.strip().lower(): value.strip() if isinstance(value, str) else value
+        for key, value in values.items()
+    }
+    return {
+        key: stated(key, value) if isinstance(value, str) else value
+        for key in META_KEYS
+        if (value := found.get(key))
+    }
 
 
 def paragraphs(text: str, start: int, end: int, headings: tuple[str, ...] = ()) -> Iterator[Block]:
