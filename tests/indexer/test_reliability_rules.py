@@ -158,7 +158,7 @@ def test_the_profiles_half_life_is_for_rules_without_one(tmp_path: Path) -> None
         ("law/a.md", {"date": "1900-01-01"}, 0.95),  # half_life_days = inf
         ("a.md", {"status": "draft", "department": "hr", "date": "1900-01-01"}, 0.4),  # below 1/2
         ("a.md", {"date": "2025-06-30"}, 0.8),
-        ("a.md", {"date": "2031-01-01"}, 0.8),  # in the future
+        ("a.md", {"date": "9999-12-31"}, 0.8),  # in the future
         ("a.md", {}, 0.8),  # of no known age
         ("a.md", {"date": "1900-01-01", "reliability": 0.97}, 0.97),  # its own word does not age
     ],
@@ -399,6 +399,7 @@ ACCESS = '[[access]]\nmatch = "a/**"\n'
         (RULE + "where = { a = 1, status = [] }", 4, "where: status must be a short text"),
         (RULE + "where.status = { a = 1 }", 4, "where: status must be a short text"),
         (RULE + "\n[source.where]\nstatus = []", 5, "where: status must be a short text"),
+        (RULE + "[source.where]\na = []\n" + RULE + "where = {b = 1}", 4, "where: a must be"),
         ("[[source]]\nprior = 0.5", 1, "[[source]] lacks 'match', 'owner' or 'where'"),
         (RULE + '[[source]]\nowner = "x"', 4, "[[source]] lacks 'prior'"),
         (RULE + "groups = ['hr']", 4, "unknown key 'groups' in [[source]]"),
