@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from factcheck_local import __version__
 from factcheck_local.errors import InputError
+from factcheck_local.indexer.scope import Condition
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 from factcheck_local.retrieve import Retrieval
@@ -24,6 +25,8 @@ class Settings:
             with the documents they come from, copies of a text counted once.
         k: contexts retrieved for an atom, at least 1.
         retrieval: ``dense``, ``lexical`` or ``fused``, see ``retrieve.search``.
+        where: conditions on the sources that may be used, see ``indexer.scope.Condition``.
+        as_groups: groups whose access restricts what may be used; None for no restriction.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
         relation: ``llm``, ``encoder`` (the one in the package), the name of an LLM or
             NLI encoder, or two joined by ``+``: a cascade, the fast one first;
@@ -52,6 +55,8 @@ class Settings:
     assessor: str = "fr2"
     k: int = 3
     retrieval: Retrieval = "dense"
+    where: tuple[str, ...] = ()
+    as_groups: tuple[str, ...] | None = None
     llm: str = DEFAULT_LLM
     relation: str = "llm"
     budget: int | None = None
@@ -77,6 +82,8 @@ class Settings:
         if self.retrieval not in get_args(Retrieval):
             expected = ", ".join(get_args(Retrieval))
             raise InputError(f"retrieval: expected {expected}, got {self.retrieval!r}")
+        for condition in self.where:
+            Condition.parse(condition)
         if self.k < 1:
             raise InputError(f"k: expected at least 1, got {self.k}")
         if self.budget is not None and self.budget < 0:

@@ -24,6 +24,7 @@ from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
 from factcheck_local.indexer.passages import COLLECTION
+from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
@@ -258,8 +259,14 @@ class FactChecker:
         with work.stage("retrieve"):
             if record.contexts is not None or store is None:
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
+            where = [Condition.parse(text) for text in self.settings.where]
             return retrieve(
-                atoms, store, embedder, k=self.settings.k, retrieval=self.settings.retrieval
+                atoms,
+                store,
+                embedder,
+                k=self.settings.k,
+                retrieval=self.settings.retrieval,
+                scope=in_scope(store.sources(), where, self.settings.as_groups),
             )
 
     def _relate(

@@ -44,6 +44,7 @@ def retrieve(
     *,
     k: int,
     retrieval: Retrieval = "dense",
+    scope: frozenset[str] | None = None,
 ) -> Retrieved:
     """The k best passages of each atom, none of them a near duplicate of another.
 
@@ -53,19 +54,26 @@ def retrieve(
         embedder: turns the atoms into queries.
         k: passages per atom, at least 1.
         retrieval: see ``search``.
+        scope: only passages of these sources; None for all.
     """
     texts = [a.text for a in atoms]
     vectors = embedder.embed(texts)
     contexts: dict[str, Context] = {}
     by_atom: dict[str, tuple[str, ...]] = {}
-    for atom, hits in zip(atoms, search(texts, vectors, store, k, retrieval), strict=True):
+    found = search(texts, vectors, store, k, retrieval, scope)
+    for atom, hits in zip(atoms, found, strict=True):
         contexts |= {c.id: c for c in hits if c.id not in contexts}
         by_atom[atom.id] = tuple(c.id for c in hits)
     return Retrieved(tuple(contexts.values()), by_atom, vectors, store.embeddings(list(contexts)))
 
 
 def search(
-    texts: Sequence[str], vectors: FloatArray, store: Store, k: int, retrieval: Retrieval
+    texts: Sequence[str],
+    vectors: FloatArray,
+    store: Store,
+    k: int,
+    retrieval: Retrieval,
+    scope: frozenset[str] | None = None,
 ) -> list[list[Context]]:
     """The k best passages for each text, best first.
 
@@ -76,6 +84,7 @@ def search(
         k: at least 1.
         retrieval: ``dense`` ranks by the cosine of the embeddings, ``lexical`` by
             BM25, ``fused`` by both (reciprocal rank fusion).
+        scope: only passages of these sources; None for all.
 
     Returns:
         n lists of passages. Of near duplicates the one with the highest prior is
@@ -87,11 +96,11 @@ def search(
     known: dict[str, Context] = {}
     rankings: list[list[list[str]]] = [[] for _ in texts]
     if retrieval != "lexical":
-        for ranking, hits in zip(rankings, store.query(vectors, depth), strict=True):
+        for ranking, hits in zip(rankings, store.query(vectors, depth, scope), strict=True):
             known |= {c.id: c for c, _ in hits}
             ranking.append([c.id for c, _ in hits])
     if retrieval != "dense":
-        for ranking, found in zip(rankings, store.query_words(texts, depth), strict=True):
+        for ranking, found in zip(rankings, store.query_words(texts, depth, scope), strict=True):
             ranking.append([id_ for id_, _ in found])
     ordered = [[id_ for id_, _ in reciprocal_rank_fusion(ranking)] for ranking in rankings]
     missing = list(dict.fromkeys(i for ids in ordered for i in ids if i not in known))

@@ -9,9 +9,9 @@ from factcheck_local.commands.common import (
     question_option,
     read_input,
     settings_values,
-    stage_progress,
     write_json,
 )
+from factcheck_local.commands.progress import stage_progress
 from factcheck_local.config import Settings
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import parse_input

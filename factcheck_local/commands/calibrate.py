@@ -15,10 +15,10 @@ from factcheck_local.commands.common import (
     json_lines,
     json_option,
     open_store,
-    stage_progress,
     store_option,
     write_json,
 )
+from factcheck_local.commands.progress import stage_progress
 from factcheck_local.errors import InputError, RecordError, ScoringError
 from factcheck_local.indexer.store import CALIBRATION
 from factcheck_local.models.registry import DEFAULT_LLM

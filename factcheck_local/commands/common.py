@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
 from factcheck_local.errors import InputError, StoreError
+from factcheck_local.indexer.scope import Condition
 from factcheck_local.indexer.store import STORE_NAME, Store, find_store
 from factcheck_local.records import decode_answer, load_json
 from factcheck_local.report import to_fact_graph, to_markdown, to_text
@@ -53,6 +54,43 @@ output_option = click.option(
 )
 question_option = click.option(
     "--question", callback=valid_text, help="The question that the answer replies to."
+)
+
+
+def _conditions(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Refuse what is no condition; None where there is none, so that settings stay as they are."""
+    for value in values:
+        Condition.parse(value)
+    return values or None
+
+
+def _groups(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """The groups of a comma-separated list."""
+    if value is None:
+        return None
+    groups = tuple(dict.fromkeys(filter(None, (group.strip() for group in value.split(",")))))
+    if not groups:
+        raise click.BadParameter("expected at least one group")
+    return groups
+
+
+where_option = click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    callback=_conditions,
+    help="Only sources of which this holds: source=policies/**, owner=Legal, date>=2024-01-01.",
+)
+as_option = click.option(
+    "--as",
+    "as_groups",
+    metavar="GROUP,...",
+    callback=_groups,
+    help="Only what these groups may see; without it, everything.",
 )
 
 
@@ -123,18 +161,6 @@ def input_name(name: str) -> str:
 def write_json(value: object) -> None:
     """One indented JSON value to stdout."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
-
-
-def stage_progress() -> Callable[[str, int, int], None]:
-    """Shows on a terminal's stderr how far each stage is; silent elsewhere."""
-    if not sys.stderr.isatty():
-        return lambda _stage, _done, _all: None
-
-    def show(stage: str, done: int, count: int) -> None:
-        end = "\n" if done >= count else ""
-        click.echo(f"\r\033[K{stage} {done}/{count}{end}", nl=False, err=True)
-
-    return show
 
 
 def settings_values(**given: Any) -> dict[str, Any]:  # noqa: ANN401

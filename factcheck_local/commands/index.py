@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from factcheck_local.commands.common import json_option, store_option, store_to_write, write_json
+from factcheck_local.commands.progress import index_progress
+from factcheck_local.errors import FactcheckError
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS
+from factcheck_local.indexer.reader import ReadLimits
 from factcheck_local.indexer.reliability import ReliabilityProfile
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import SyncReport, sync
+from factcheck_local.indexer.watch import changes
+from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 
 _PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
@@ -24,6 +30,19 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
         for extension, form in LOADERS.items():
             click.echo(f"{extension:<10} {form.title}")
         context.exit()
+
+
+def limit_option(name: str, field: str, unit: str, text: str) -> Callable[[Any], Any]:
+    """An option for one of `ReadLimits`."""
+    return click.option(
+        name,
+        field,
+        type=click.FloatRange(min=0, min_open=True),
+        default=getattr(ReadLimits(), field),
+        show_default=True,
+        metavar=unit,
+        help=text,
+    )
 
 
 @click.command("index")
@@ -38,6 +57,11 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out.")
 @click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="Embedding model.")
 @click.option("--rebuild", is_flag=True, help="Forget the store and index everything anew.")
+@click.option("--watch", is_flag=True, help="Go on, and index again whenever a file changes.")
+@click.option("--ocr", is_flag=True, help="Read scanned pages of PDFs by OCR (extra: ocr).")
+@limit_option("--max-file-size", "megabytes", "MB", "Leave larger files out.")
+@limit_option("--max-file-time", "seconds", "SECONDS", "Give up on a file after so long.")
+@limit_option("--max-file-memory", "memory_megabytes", "MB", "What reading a file may take.")
 @click.option(
     "--formats",
     is_flag=True,
@@ -55,7 +79,10 @@ def command(
     exclude: tuple[str, ...],
     embedder: str,
     rebuild: bool,
+    watch: bool,
+    ocr: bool,
     as_json: bool,
+    **limits: float,
 ) -> None:
     """Bring the store up to date with folders and files.
 
@@ -66,27 +93,47 @@ def command(
       factcheck index ./docs --exclude 'drafts/**'
     """  # noqa: D301
     profile = ReliabilityProfile.load(reliability) if reliability else None
-    model = load_model(embedder, "embedder")
+    model = for_passages(load_model(embedder, "embedder"))
     folder = store_to_write(store_path)
     if rebuild:
         Store.erase(folder)
-    with Store.create(folder, Fingerprint.of(model)) as store:
-        report = sync(paths, store, model, profile, include, exclude, _progress)
-        passages = store.count()
-    if as_json:
-        write_json(
-            {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
-            | {"passages": passages, "store": str(folder)}
-        )
-    else:
-        _show(report, passages, folder)
+
+    def run() -> tuple[SyncReport, int]:
+        # A changed profile counts at the next run, too.
+        current = ReliabilityProfile.load(reliability) if reliability else profile
+        with Store.create(folder, Fingerprint.of(model)) as store, index_progress() as progress:
+            report = sync(
+                paths,
+                store,
+                model,
+                current,
+                include,
+                exclude,
+                progress,
+                limits=ReadLimits(**limits),
+                ocr=ocr,
+            )
+            return report, store.count()
+
+    show = _write if as_json else _show
+    show(*run(), folder)
+    if watch:
+        click.echo("watching; interrupt to end", err=True)
+        for _ in changes(paths, folder):
+            try:
+                report, passages = run()
+            except FactcheckError as error:  # it may be mended while we watch
+                click.echo(f"factcheck: {error}", err=True)
+                continue
+            if report.indexed or report.removed or report.failed:
+                show(report, passages, folder)
 
 
-def _progress(done: int, count: int, source: str) -> None:
-    if sys.stderr.isatty():
-        end = "\n" if done == count else ""
-        click.echo(f"\r\033[K{done}/{count} {source}"[:120], nl=False, err=True)
-        click.echo(end, nl=False, err=True)
+def _write(report: SyncReport, passages: int, folder: Path) -> None:
+    write_json(
+        {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
+        | {"passages": passages, "store": str(folder)}
+    )
 
 
 def _show(report: SyncReport, passages: int, folder: Path) -> None:

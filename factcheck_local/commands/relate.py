@@ -11,8 +11,8 @@ from factcheck_local.commands.common import (
     input_name,
     json_lines,
     open_store,
-    stage_progress,
 )
+from factcheck_local.commands.progress import stage_progress
 from factcheck_local.errors import RecordError
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate import Premise, load_relation_model, relate

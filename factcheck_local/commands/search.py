@@ -8,14 +8,17 @@ from typing import get_args
 import click
 
 from factcheck_local.commands.common import (
+    as_option,
     json_option,
     open_store,
     store_option,
     valid_text,
+    where_option,
     write_json,
 )
 from factcheck_local.config import Settings
 from factcheck_local.errors import InputError
+from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.models.registry import load_model
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.report.view import one_line
@@ -33,9 +36,17 @@ from factcheck_local.retrieve import Retrieval, search
     show_default=True,
     help="By meaning, by words, or both.",
 )
+@where_option
+@as_option
 @json_option
 def command(
-    query: str, store_path: Path | None, k: int, retrieval: Retrieval, as_json: bool
+    query: str,
+    store_path: Path | None,
+    k: int,
+    retrieval: Retrieval,
+    where: tuple[str, ...] | None,
+    as_groups: tuple[str, ...] | None,
+    as_json: bool,
 ) -> None:
     """Show the passages that QUERY finds, with their similarity, place and prior.
 
@@ -48,7 +59,9 @@ def command(
     with open_store(store_path) as store:
         embedder = load_model(store.fingerprint.embedder.id, "embedder")
         vectors = embedder.embed([query])
-        found = search([query], vectors, store, k, retrieval)[0]
+        conditions = [Condition.parse(text) for text in where or ()]
+        scope = in_scope(store.sources(), conditions, as_groups)
+        found = search([query], vectors, store, k, retrieval, scope)[0]
         similarities = store.embeddings([c.id for c in found]) @ vectors[0]
         hits = list(zip(found, similarities.round(6).tolist(), strict=True))
     if as_json:
@@ -57,7 +70,7 @@ def command(
         )
         return
     for c, similarity in hits:
-        where = f"{c.source}, p. {c.page}" if c.page else f"{c.source}:{c.line}"
+        place = f"{c.source}, p. {c.page}" if c.page else f"{c.source}:{c.line}"
         rule = f"prior {c.prior:g} ({c.prior_rule})"
-        click.echo("  ".join([f"{similarity:.3f}", *map(one_line, (where, rule, c.title))]))
+        click.echo("  ".join([f"{similarity:.3f}", *map(one_line, (place, rule, c.title))]))
         click.echo("       " + one_line(c.text)[:200])

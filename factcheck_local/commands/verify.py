@@ -9,6 +9,7 @@ from typing import Any, get_args
 import click
 
 from factcheck_local.commands.common import (
+    as_option,
     check_writable,
     format_option,
     open_store,
@@ -16,10 +17,11 @@ from factcheck_local.commands.common import (
     question_option,
     read_input,
     settings_values,
-    stage_progress,
     store_option,
+    where_option,
     write_report,
 )
+from factcheck_local.commands.progress import stage_progress
 from factcheck_local.config import ASSESSORS, Settings
 from factcheck_local.errors import RecordError
 from factcheck_local.markov import Method
@@ -54,6 +56,8 @@ BELOW, UNSCORED = 1, 3
     type=click.Choice(get_args(Retrieval)),
     help=f"By meaning, by words, or both; {Settings().retrieval}.",
 )
+@where_option
+@as_option
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(
@@ -79,7 +83,7 @@ def command(
     fail_under: float | None,
     factors: str | None,
     no_cache: bool,
-    **chosen: str | int | bool | None,
+    **chosen: str | int | bool | tuple[str, ...] | None,
 ) -> None:
     """Judge every claim of ANSWER (Markdown, text, or a record; - is stdin).
 

@@ -15,7 +15,7 @@ from factcheck_local.indexer.chunker import CHUNKER_VERSION, MAX_WORDS, TARGET_W
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import Embedder
 
-SCHEMA = "factcheck.store/1"
+SCHEMA = "factcheck.store/2"
 
 #: Marks a store that is being erased: no version opens it, `--rebuild` ends it.
 ERASING = "factcheck.store/erasing"

@@ -10,9 +10,11 @@ FTS5 computes it (k1 = 1.2, b = 0.75).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from factcheck_local.indexer.database import open_database
 
@@ -28,11 +30,22 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
     id UNINDEXED, body, tokenize = "porter unicode61 remove_diacritics 2"
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5vocab(passages, row);
-CREATE TABLE IF NOT EXISTS places (id TEXT PRIMARY KEY, row INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS places (
+    row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS by_source ON places (source);
 """
 
 #: What FTS5's unicode61 takes as a word: letters, digits, and marks upon them.
 _WORD = re.compile(r"[^\W_]+")
+
+
+class Entry(NamedTuple):
+    """A passage as it is looked up: its title path and text, and where it is from."""
+
+    id: str
+    source: str
+    text: str
 
 
 class LexicalIndex:
@@ -61,20 +74,20 @@ class LexicalIndex:
         )
         return frozenset(row[0] for row in found if row)
 
-    def write(self, passages: Iterable[tuple[str, str]]) -> None:
-        """Add or replace passages, pairs of id and text."""
+    def write(self, passages: Iterable[Entry]) -> None:
+        """Add or replace passages."""
         with self._db:
-            for id_, text in passages:
-                self._delete(id_)
-                self._insert(id_, text)
+            for passage in passages:
+                self._delete(passage.id)
+                self._insert(passage)
 
-    def rebuild(self, passages: Iterable[tuple[str, str]]) -> None:
+    def rebuild(self, passages: Iterable[Entry]) -> None:
         """Make these the only passages, all of them or none."""
         with self._db:
             self._db.execute("DELETE FROM passages")
             self._db.execute("DELETE FROM places")
-            for id_, text in passages:
-                self._insert(id_, text)
+            for passage in passages:
+                self._insert(passage)
 
     def delete(self, ids: Iterable[str]) -> None:
         """Remove passages; those that are not there are no error."""
@@ -82,11 +95,11 @@ class LexicalIndex:
             for id_ in ids:
                 self._delete(id_)
 
-    def _insert(self, id_: str, text: str) -> None:
+    def _insert(self, passage: Entry) -> None:
         row = self._db.execute(
-            "INSERT INTO passages (id, body) VALUES (?, ?)", (id_, text)
+            "INSERT INTO passages (id, body) VALUES (?, ?)", (passage.id, passage.text)
         ).lastrowid
-        self._db.execute("INSERT INTO places VALUES (?, ?)", (id_, row))
+        self._db.execute("INSERT INTO places VALUES (?, ?, ?)", (row, passage.id, passage.source))
 
     def _delete(self, id_: str) -> None:
         # By row: looking for an unindexed column would read the whole table.
@@ -95,12 +108,15 @@ class LexicalIndex:
             self._db.execute("DELETE FROM passages WHERE rowid = ?", row)
             self._db.execute("DELETE FROM places WHERE id = ?", (id_,))
 
-    def query(self, text: str, k: int) -> list[tuple[str, float]]:
+    def query(
+        self, text: str, k: int, sources: frozenset[str] | None = None
+    ) -> list[tuple[str, float]]:
         """The passages that share the most telling words with a text.
 
         Args:
             text: any text; nothing in it is syntax.
             k: at least 1.
+            sources: only passages of these; None for all.
 
         Returns:
             At most k pairs (id, BM25 score, higher is better), ties by id.
@@ -110,10 +126,17 @@ class LexicalIndex:
             return []
         # Quoted, so that AND or NEAR in a text are words like others.
         match = " OR ".join(f'"{word}"' for word in words)
+        only, values = "", [match]
+        if sources is not None:
+            only = (
+                "AND passages.rowid IN (SELECT row FROM places "
+                "WHERE source IN (SELECT value FROM json_each(?))) "
+            )
+            values.append(json.dumps(sorted(sources)))
         rows = self._db.execute(
-            "SELECT id, -bm25(passages) FROM passages WHERE passages MATCH ? "
+            f"SELECT id, -bm25(passages) FROM passages WHERE passages MATCH ? {only}"
             "ORDER BY bm25(passages), id LIMIT ?",
-            (match, k),
+            (*values, k),
         )
         return [(id_, float(score)) for id_, score in rows]
 

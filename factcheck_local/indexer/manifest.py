@@ -6,8 +6,11 @@ after, so that a run that was cut off at any point is seen by the next one.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from factcheck_local.indexer.database import open_database
 
@@ -23,12 +26,17 @@ class SourceRecord:
         sha256: hash of the file's bytes.
         size: in bytes.
         mtime_ns: modification time in nanoseconds, 0 where it cannot be trusted.
+        modified: day of the last modification, in ISO format.
         prior: P(what it says is true), in (0, 1).
         prior_rule: which rule gave that prior.
+        access: JSON list of the groups that may see it; None for everybody.
+        stated: JSON object of what the document states of itself, so that rules can be
+            tried again without reading it.
         date: the document's own date, as written there.
-        superseded_by: the source that replaces it, as written there.
+        superseded_by: the source that replaces it.
         note: what a reader should know, such as pages without text.
         chunks: number of its passages.
+        digest: sha256 over their ids and texts, in order of id.
         complete: whether all its passages, and no others, are in the store.
     """
 
@@ -38,19 +46,54 @@ class SourceRecord:
     sha256: str
     size: int
     mtime_ns: int
+    modified: str
     prior: float
     prior_rule: str
+    access: str | None = None
+    stated: str = "{}"
     date: str | None = None
     superseded_by: str | None = None
     note: str | None = None
     chunks: int = 0
+    digest: str = ""
     complete: bool = False
+
+    @property
+    def groups(self) -> frozenset[str] | None:
+        """The groups that may see it; None for everybody."""
+        return None if self.access is None else frozenset(json.loads(self.access))
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What the document states of itself."""
+        values: dict[str, Any] = json.loads(self.stated)
+        return values
+
+    @property
+    def extension(self) -> str:
+        """The file's extension in lower case, with its dot."""
+        return PurePosixPath(self.name).suffix.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file that a run came by and that is not in the store, and why.
+
+    ``failed`` where it should be there and cannot be read.
+    """
+
+    source: str
+    reason: str
+    failed: bool
 
 
 _COLUMNS = [field.name for field in fields(SourceRecord)]
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS roots (label TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS sources ({", ".join(_COLUMNS)}, PRIMARY KEY (source));
+CREATE TABLE IF NOT EXISTS left_out (
+    source TEXT PRIMARY KEY, reason TEXT NOT NULL, failed INTEGER NOT NULL
+);
 """
 
 
@@ -71,9 +114,16 @@ class Manifest:
 
     def sources(self) -> tuple[SourceRecord, ...]:
         """All records, by name."""
-        rows = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sources ORDER BY source")
-        values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-        return tuple(SourceRecord(**{**row, "complete": bool(row["complete"])}) for row in values)
+        return self._read("ORDER BY source")
+
+    def find(self, source: str) -> SourceRecord | None:
+        """A source's record; None where there is none."""
+        return next(iter(self._read("WHERE source = ?", source)), None)
+
+    def _read(self, which: str, *values: str) -> tuple[SourceRecord, ...]:
+        rows = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sources {which}", values)
+        found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        return tuple(SourceRecord(**{**row, "complete": bool(row["complete"])}) for row in found)
 
     def write(self, record: SourceRecord) -> None:
         """Put a record, in place of an earlier one of the same source."""
@@ -99,3 +149,30 @@ class Manifest:
         """Remember an indexed folder."""
         with self._db:
             self._db.execute("INSERT INTO roots VALUES (?, ?)", (label, path))
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What the last runs came by and left out, by source."""
+        rows = self._db.execute("SELECT source, reason, failed FROM left_out ORDER BY source")
+        return tuple(LeftOut(source, reason, bool(failed)) for source, reason, failed in rows)
+
+    def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
+        """Replace what is known to be left out below some places.
+
+        Args:
+            below: sources, and folders of sources with a slash at their end; ``""`` is all.
+            found: what is left out there now.
+        """
+        gone = [e.source for e in self.left_out() if lies_below(e.source, below)]
+        with self._db:
+            self._db.executemany("DELETE FROM left_out WHERE source = ?", [(s,) for s in gone])
+            self._db.executemany(
+                "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", map(astuple, found)
+            )
+
+
+def lies_below(source: str, places: Iterable[str]) -> bool:
+    """Whether a source is one of the places, or in one that ends in a slash or is empty."""
+    return any(
+        source == place or ((not place or place.endswith("/")) and source.startswith(place))
+        for place in places
+    )

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.errors import StoreError
+from factcheck_local.indexer.lexical import Entry
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.models.offline import go_offline
 from factcheck_local.types import Chunk, Context, Span, titled
@@ -45,6 +46,9 @@ SIMILARITY_DIGITS = 6
 
 #: What Chroma keeps beside a passage.
 Metadata = Mapping[str, Any]
+
+#: Keys of the metadata that are a passage's own; the others it has from its source.
+OWN = frozenset({"source", "title", "start", "end", "line", "page", "text_sha256"})
 
 _T = TypeVar("_T")
 
@@ -84,7 +88,7 @@ class Passages:
 
     def update(self, wanted: Mapping[str, Metadata], there: Mapping[str, Metadata]) -> None:
         """Give passages that are there the metadata that is wanted, id by id."""
-        changes = [id_ for id_, metadata in wanted.items() if there.get(id_) != metadata]
+        changes = [id_ for id_, metadata in wanted.items() if there.get(id_, metadata) != metadata]
         for ids in _batches(changes, self._batch):
             # A key stays until it is set to None.
             metadatas: list[Any] = [{**dict.fromkeys(there.get(i, ())), **wanted[i]} for i in ids]
@@ -99,17 +103,8 @@ class Passages:
         """Number of passages."""
         return int(self._collection.count())
 
-    def digest(self) -> str:
-        """Sha256 over ids, texts and priors."""
-        digest = hashlib.sha256()
-        rows = self._collection.get(include=["metadatas"])
-        metadatas = dict(zip(rows["ids"], rows["metadatas"] or (), strict=True))
-        for id_, metadata in sorted(metadatas.items()):
-            digest.update(f"{id_} {metadata['text_sha256']} {metadata['prior']!r}\n".encode())
-        return digest.hexdigest()
-
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Id of every passage, and its text under its title."""
+    def entries(self) -> Iterator[Entry]:
+        """Every passage, for an index of words."""
         total = self.count()
         for start in range(0, total, self._batch):
             rows = self._collection.get(
@@ -117,7 +112,21 @@ class Passages:
             )
             columns = rows["ids"], rows["documents"] or (), rows["metadatas"] or ()
             for id_, text, values in zip(*columns, strict=True):
-                yield id_, titled(str(values["title"]), text)
+                title, source = str(values["title"]), str(values["source"])
+                yield Entry(id_, source, titled(title, text))
+
+    def vectors_of(self, source: str) -> dict[str, npt.NDArray[Any]]:
+        """A source's passages as they were embedded, title and text -> vector."""
+        rows = self._collection.get(
+            where={"source": source}, include=["documents", "metadatas", "embeddings"]
+        )
+        if rows["embeddings"] is None:
+            return {}
+        columns = rows["documents"] or (), rows["metadatas"] or (), np.asarray(rows["embeddings"])
+        return {
+            titled(str(values["title"]), text): vector
+            for text, values, vector in zip(*columns, strict=True)
+        }
 
     def contexts(self, ids: Sequence[str]) -> list[Context]:
         """The passages with these ids, in this order."""
@@ -137,14 +146,17 @@ class Passages:
                 found.update(zip(rows["ids"], np.asarray(rows["embeddings"]), strict=True))
         return _in_order(found, ids)
 
-    def query(self, embeddings: FloatArray, k: int) -> list[list[tuple[Context, float]]]:
+    def query(
+        self, embeddings: FloatArray, k: int, sources: frozenset[str] | None = None
+    ) -> list[list[tuple[Context, float]]]:
         """The k passages most similar to each query, with their similarities."""
         total = self.count()
-        if not total or not len(embeddings):
+        if not total or not len(embeddings) or sources == frozenset():
             return [[] for _ in embeddings]
         rows = self._collection.query(
             query_embeddings=np.asarray(embeddings, dtype=np.float32),
             n_results=min(total, k + TIE_MARGIN),
+            where=None if sources is None else cast(Any, {"source": {"$in": sorted(sources)}}),
             include=["documents", "metadatas", "distances"],
         )
         documents, metadatas = rows["documents"] or (), rows["metadatas"] or ()
@@ -153,7 +165,7 @@ class Passages:
 
 
 def metadata(record: SourceRecord, chunk: Chunk) -> Metadata:
-    """A passage's metadata; Chroma holds no None, so what is unknown is left out."""
+    """A passage's metadata."""
     values = {
         "source": record.source,
         "title": chunk.title,
@@ -161,13 +173,33 @@ def metadata(record: SourceRecord, chunk: Chunk) -> Metadata:
         "end": chunk.span.end,
         "line": chunk.line,
         "page": chunk.page,
+        "text_sha256": text_sha256(chunk),
+    }
+    return {**_known(values), **inherited(record)}
+
+
+def inherited(record: SourceRecord) -> Metadata:
+    """What every passage has from its source."""
+    values = {
+        "sha256": record.sha256,
+        "modified": record.modified,
         "prior": record.prior,
         "prior_rule": record.prior_rule,
+        "access": record.access,
         "date": record.date,
         "superseded_by": record.superseded_by,
-        "text_sha256": hashlib.sha256(chunk.text.encode()).hexdigest(),
     }
+    return _known(values)
+
+
+def _known(values: Metadata) -> Metadata:
+    """Chroma holds no None, so what is unknown is left out."""
     return {key: value for key, value in values.items() if value is not None}
+
+
+def text_sha256(chunk: Chunk) -> str:
+    """Hash of a passage's text, in hex."""
+    return hashlib.sha256(chunk.text.encode()).hexdigest()
 
 
 def _context(id_: str, text: str, values: Metadata) -> Context:

@@ -15,11 +15,13 @@ The last two do not depend on the passages: they outlive a rebuild.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -29,9 +31,16 @@ import numpy as np
 from factcheck_local.errors import InputError, ModelError, StoreError
 from factcheck_local.indexer import fingerprint as fingerprints
 from factcheck_local.indexer.fingerprint import REBUILD, Fingerprint
-from factcheck_local.indexer.lexical import LexicalIndex
-from factcheck_local.indexer.manifest import Manifest, SourceRecord
-from factcheck_local.indexer.passages import Passages, metadata
+from factcheck_local.indexer.lexical import Entry, LexicalIndex
+from factcheck_local.indexer.manifest import LeftOut, Manifest, SourceRecord
+from factcheck_local.indexer.passages import (
+    OWN,
+    Metadata,
+    Passages,
+    inherited,
+    metadata,
+    text_sha256,
+)
 from factcheck_local.types import Chunk, Context
 
 if TYPE_CHECKING:
@@ -60,6 +69,21 @@ def find_store(start: Path) -> Path:
         if (folder / STORE_NAME / _META).is_file():
             return folder / STORE_NAME
     raise StoreError(f"no store ({STORE_NAME}) in {start} or above it", hint=_HINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A source whose passages are being written.
+
+    Attributes:
+        record: the source.
+        there: metadata of the passages that it had, by id.
+        present: ids of those that are there with embedding and words.
+    """
+
+    record: SourceRecord
+    there: Mapping[str, Metadata]
+    present: frozenset[str]
 
 
 class Store:
@@ -160,8 +184,6 @@ class Store:
     def writing(self) -> Iterator[None]:
         """Keep other runs from writing meanwhile; the system lets go of it if this one dies.
 
-        A store that an earlier version made gets its index of words first.
-
         Raises:
             StoreError: if another run is writing.
         """
@@ -172,60 +194,61 @@ class Store:
             except sqlite3.OperationalError as error:
                 raise StoreError(f"{self.path}: another run is writing to it") from error
             if self._lacks_words():
-                self._lexical.rebuild(self._passages.texts())
+                self._lexical.rebuild(self._passages.entries())
             yield
         finally:
             lock.close()
 
     def _lacks_words(self) -> bool:
-        """Whether an earlier version made the store, without an index of words."""
+        """Whether the file with the words was lost."""
         return not self._lexical.count() and bool(self._passages.count())
 
-    def begin(self, record: SourceRecord) -> frozenset[str]:
-        """Say that a source's passages are about to change.
-
-        Returns:
-            Ids of its passages that are there already, with their embeddings.
-        """
+    def begin(self, record: SourceRecord) -> Draft:
+        """Say that a source's passages are about to change."""
+        # What the manifest has never heard of has no passages.
+        known = self._manifest.find(record.source) is not None
         self._manifest.write(replace(record, complete=False))
+        there = self._passages.of_source(record.source) if known else {}
         # One that only Chroma has was cut off between the two.
-        return self._lexical.present(self._passages.of_source(record.source))
+        return Draft(record, there, self._lexical.present(there))
 
-    def add(self, record: SourceRecord, chunks: Sequence[Chunk], embeddings: FloatArray) -> None:
-        """Write passages of a source, between `begin` and `complete`.
+    def add(self, passages: Sequence[tuple[SourceRecord, Chunk]], embeddings: FloatArray) -> None:
+        """Write passages, each between `begin` and `complete` of its source.
 
         Args:
-            record: the source they belong to.
-            chunks: n passages.
+            passages: n passages, each with its source's record.
             embeddings: shape (n, dimension), rows of Euclidean length 1.
 
         Raises:
             ModelError: if the embeddings have another shape or are not finite.
         """
-        expected = (len(chunks), self.fingerprint.embedder.dimension)
+        expected = (len(passages), self.fingerprint.embedder.dimension)
         if embeddings.shape != expected or not np.isfinite(embeddings).all():
             received = f"got shape {embeddings.shape}"
             raise ModelError(f"expected finite embeddings of shape {expected}, {received}")
-        self._passages.write(chunks, [metadata(record, chunk) for chunk in chunks], embeddings)
-        self._lexical.write((chunk.id, chunk.titled_text) for chunk in chunks)
+        chunks = [chunk for _, chunk in passages]
+        self._passages.write(chunks, [metadata(*passage) for passage in passages], embeddings)
+        self._lexical.write(Entry(c.id, c.source, c.titled_text) for c in chunks)
 
-    def complete(self, record: SourceRecord, chunks: Sequence[Chunk]) -> SourceRecord:
+    def complete(self, draft: Draft, chunks: Sequence[Chunk]) -> SourceRecord:
         """Make ``chunks`` the source's only passages, and mark it as complete.
 
         Args:
-            record: the source.
+            draft: what `begin` gave.
             chunks: all its passages; each was added, or was there at `begin`.
 
         Returns:
             The record as written.
         """
-        there = self._passages.of_source(record.source)
-        wanted = {chunk.id: metadata(record, chunk) for chunk in chunks}
-        gone = [id_ for id_ in there if id_ not in wanted]
+        wanted = {chunk.id: metadata(draft.record, chunk) for chunk in chunks}
+        gone = [id_ for id_ in draft.there if id_ not in wanted]
         self._lexical.delete(gone)
         self._passages.delete(gone)
-        self._passages.update(wanted, there)
-        record = replace(record, chunks=len(chunks), complete=True)
+        self._passages.update(wanted, draft.there)
+        digest = hashlib.sha256()
+        for line in sorted(f"{chunk.id} {text_sha256(chunk)}\n" for chunk in chunks):
+            digest.update(line.encode())
+        record = replace(draft.record, chunks=len(chunks), digest=digest.hexdigest(), complete=True)
         self._manifest.write(record)
         return record
 
@@ -236,20 +259,25 @@ class Store:
 
         Arguments and errors are those of `add`; what it returns, of `complete`.
         """
-        self.begin(record)
-        self.add(record, chunks, embeddings)
-        return self.complete(record, chunks)
+        draft = self.begin(record)
+        self.add([(record, chunk) for chunk in chunks], embeddings)
+        return self.complete(draft, chunks)
 
     def revise(self, record: SourceRecord) -> None:
         """Write what is newly known of a source whose bytes have not changed.
 
-        A new prior or rule reaches its passages; nothing is embedded again.
+        A new prior, rule or access reaches its passages; nothing is embedded again.
         """
         there = self._passages.of_source(record.source)
-        new = {"prior": record.prior, "prior_rule": record.prior_rule}
+        new = inherited(record)
+        own = {id_: {k: v for k, v in old.items() if k in OWN} for id_, old in there.items()}
         self._manifest.mark_incomplete(record.source)
-        self._passages.update({id_: {**old, **new} for id_, old in there.items()}, there)
+        self._passages.update({id_: {**old, **new} for id_, old in own.items()}, there)
         self._manifest.write(record)
+
+    def vectors_of(self, source: str) -> dict[str, FloatArray]:
+        """The vectors of a source's passages, by `Chunk.titled_text`; empty without any."""
+        return self._passages.vectors_of(source)
 
     def remove(self, source: str) -> None:
         """Remove a source and its passages; nothing where it is not there."""
@@ -278,11 +306,27 @@ class Store:
         return self._passages.count()
 
     def digest(self) -> str:
-        """Sha256, in hex, over the passages' ids, texts and priors, in order of id.
+        """Sha256, in hex, over the passages' ids, texts, priors and access, by source.
 
         Stores of the same digest hold the same evidence, however they came to it.
         """
-        return self._passages.digest()
+        digest = hashlib.sha256()
+        for s in self.sources():
+            values = s.source, s.digest, s.prior, s.access, s.complete
+            digest.update(json.dumps(values).encode() + b"\n")
+        return digest.hexdigest()
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Files that runs came by and that are not in the store, by source."""
+        return self._manifest.left_out()
+
+    def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
+        """Replace what is left out below some places, see `Manifest.set_left_out`."""
+        self._manifest.set_left_out(below, found)
+
+    def size(self) -> int:
+        """Bytes that the store takes on the disk."""
+        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
     def contexts(self, ids: Sequence[str]) -> list[Context]:
         """The passages with these ids, in this order.
@@ -301,12 +345,15 @@ class Store:
         shape = (len(ids), self.fingerprint.embedder.dimension)
         return np.asarray(self._passages.embeddings(ids), dtype=np.float32).reshape(shape)
 
-    def query(self, embeddings: FloatArray, k: int) -> list[list[tuple[Context, float]]]:
+    def query(
+        self, embeddings: FloatArray, k: int, sources: frozenset[str] | None = None
+    ) -> list[list[tuple[Context, float]]]:
         """The k passages most similar to each query.
 
         Args:
             embeddings: shape (n, dimension).
             k: at least 1.
+            sources: only passages of these; None for all.
 
         Returns:
             n lists of at most k pairs (passage, cosine similarity in [-1, 1]), by
@@ -321,19 +368,26 @@ class Store:
         dimension = self.fingerprint.embedder.dimension
         if embeddings.ndim != 2 or embeddings.shape[1] != dimension:
             raise ModelError(f"expected queries of shape (n, {dimension}), got {embeddings.shape}")
-        return self._passages.query(embeddings, k)
+        return self._passages.query(embeddings, k, sources)
 
-    def query_words(self, texts: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
+    def query_words(
+        self, texts: Sequence[str], k: int, sources: frozenset[str] | None = None
+    ) -> list[list[tuple[str, float]]]:
         """Ids of the k passages that share the most telling words with each text, with BM25.
+
+        Args:
+            texts: n queries.
+            k: at least 1.
+            sources: only passages of these; None for all.
 
         Raises:
             InputError: if ``k < 1``.
-            StoreError: if an earlier version made the store, so that the index of words
-                is still to be made, and another run is writing.
+            StoreError: if the file with the words was lost, so that it is still to be
+                made, and another run is writing.
         """
         if k < 1:
             raise InputError(f"expected k of at least 1, got {k}")
         if self._lacks_words():
             with self.writing():
                 pass
-        return [self._lexical.query(text, k) for text in texts]
+        return [self._lexical.query(text, k, sources) for text in texts]

@@ -43,6 +43,12 @@ class Root:
         """What citations call the file."""
         return f"{self.label}/{self.name(path)}" if self.label else self.name(path)
 
+    def below(self, path: Path) -> str:
+        """What the sources in a folder of it begin with; of a file its own source."""
+        if path == self.path:
+            return f"{self.label}/" if self.label else ""
+        return self.source(path) + ("/" if path.is_dir() else "")
+
 
 @dataclass(slots=True)
 class Survey:
@@ -52,11 +58,13 @@ class Survey:
         files: the files to look at, by source, each with its root.
         gone: sources in the store that are no longer to be there, and why.
         skipped: what lies there and is not indexed, and why.
+        below: the sources looked at, folders of them with a slash at their end; ``""`` is all.
     """
 
     files: dict[str, tuple[Root, Path]] = field(default_factory=dict)
     gone: list[Entry] = field(default_factory=list)
     skipped: list[Entry] = field(default_factory=list)
+    below: list[str] = field(default_factory=list)
 
 
 def survey(
@@ -78,10 +86,7 @@ def survey(
     owners = {record.source: record.root for record in records}
     search = _Search([*known, *new], store.path.resolve(), owners, include, exclude)
     for path in given:
-        if path.is_dir():
-            search.folder(path)
-        else:
-            search.take(path)
+        search.look(path)
     for record in records:
         search.settle(record, given)
     found = search.found
@@ -148,6 +153,14 @@ class _Search:
     include: Sequence[str]
     exclude: Sequence[str]
     found: Survey = field(default_factory=Survey)
+
+    def look(self, path: Path) -> None:
+        """Take a file, or the files below a folder."""
+        self.found.below.append(self._root(path).below(path))
+        if path.is_dir():
+            self.folder(path)
+        else:
+            self.take(path)
 
     def folder(self, top: Path) -> None:
         """Take the files below a folder; a link is never followed."""

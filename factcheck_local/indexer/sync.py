@@ -3,37 +3,57 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from factcheck_local.errors import DocumentError
-from factcheck_local.indexer.chunker import chunk
+import numpy as np
+
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.loaders import UnsupportedFormatError, load
-from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.indexer.reliability import (
-    FRONT_MATTER,
-    Reliability,
-    ReliabilityProfile,
-)
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord
+from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, read_ahead
+from factcheck_local.indexer.reliability import ReliabilityProfile, storable, supersession
+from factcheck_local.indexer.store import Draft, Store
 from factcheck_local.indexer.survey import Entry, Root, survey
-from factcheck_local.types import Document
+from factcheck_local.types import Chunk
 
 if TYPE_CHECKING:
-    from factcheck_local.models.contracts import Embedder
+    from factcheck_local.models.contracts import Embedder, FloatArray
 
 #: Passages embedded and written at a time: what an interruption can lose.
-EMBED_BATCH = 64
+EMBED_BATCH = 256
 
 #: A file changed this recently may change again within the same time stamp.
 RACY_NS = 2_000_000_000
 
-#: Called after each file: files done, files in all, source.
-Progress = Callable[[int, int, str], None]
+
+class Step(NamedTuple):
+    """How far a run is.
+
+    Attributes:
+        files: files that are done with.
+        all_files: files there are.
+        size: bytes of the files that are done with.
+        all_size: bytes of all files.
+        passages: passages embedded so far.
+        source: the file that was last read.
+    """
+
+    files: int
+    all_files: int
+    size: int
+    all_size: int
+    passages: int
+    source: str
+
+
+#: Called after each file and each batch of passages.
+Progress = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +83,16 @@ def sync(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     progress: Progress | None = None,
+    *,
+    limits: ReadLimits | None = None,
+    ocr: bool = False,
+    today: date | None = None,
 ) -> SyncReport:
     """Index what is new or changed below the paths, and remove what is gone from there.
 
     A file is unchanged if its size and time stamp are, or else its sha256; of a
-    changed one, only passages that are new are embedded. An interrupted run
-    loses at most `EMBED_BATCH` passages, and the next one goes on from there.
+    changed or moved one, only passages that are new are embedded. An interrupted
+    run loses at most `EMBED_BATCH` passages, and the next one goes on from there.
 
     Args:
         paths: folders, searched to any depth, and files.
@@ -78,7 +102,10 @@ def sync(
             indexed folder, where there is one.
         include: globs as in ``.gitignore``; only these files are looked at.
         exclude: globs; these files leave the store.
-        progress: called after each file.
+        progress: called after each file and each batch of passages.
+        limits: what reading a file may take.
+        ocr: whether pages of a PDF without text are read by OCR.
+        today: the day from which ages of documents count; None is the current one.
 
     Raises:
         InputError: if a path does not exist, or there is nothing to index.
@@ -93,20 +120,26 @@ def sync(
     with store.writing():
         plan = survey(paths, store, include, exclude)
         roots = {root for root, _ in plan.files.values()}
-        profiles = {root: profile or ReliabilityProfile.beside(root.path) for root in roots}
-        run = _Run(store, embedder)
+        profiles = {r.label: profile or ReliabilityProfile.beside(r.path) for r in roots}
+        run = _Run(store, embedder, profiles, today or datetime.now(UTC).date(), progress)
+        tasks = run.look_at(plan.files)
+        with closing(read_ahead(tasks, made.chunker, limits or ReadLimits(), ocr=ocr)) as found:
+            for task, reading in found:
+                run.take(task, reading)
+        run.flush()
+        # Last, so that a file that was moved finds its embeddings.
         for entry in plan.gone:
             store.remove(entry.source)
-        for done, (source, (root, path)) in enumerate(sorted(plan.files.items()), start=1):
-            run.file(source, root, path, profiles[root])
-            if progress is not None:
-                progress(done, len(plan.files), source)
+        run.rate()
+        left_out = [LeftOut(*e, failed=False) for e in (*plan.skipped, *run.skipped)]
+        left_out += [LeftOut(*e, failed=True) for e in run.failed]
+        store.set_left_out(plan.below, left_out)
     return SyncReport(
-        indexed=tuple(run.indexed),
+        indexed=tuple(sorted(run.indexed)),
         unchanged=tuple(run.unchanged),
         removed=tuple(sorted(plan.gone)),
         skipped=tuple(sorted([*plan.skipped, *run.skipped])),
-        failed=tuple(run.failed),
+        failed=tuple(sorted(run.failed)),
     )
 
 
@@ -116,74 +149,161 @@ class _Run:
 
     store: Store
     embedder: Embedder
+    profiles: Mapping[str, ReliabilityProfile]
+    today: date
+    progress: Progress | None
     indexed: list[Entry] = field(default_factory=list)
     unchanged: list[Entry] = field(default_factory=list)
     skipped: list[Entry] = field(default_factory=list)
     failed: list[Entry] = field(default_factory=list)
     records: dict[str, SourceRecord] = field(init=False)
+    current: dict[str, SourceRecord] = field(default_factory=dict)
+    by_sha256: dict[str, str] = field(init=False)
+    waiting: list[tuple[Draft, tuple[Chunk, ...]]] = field(default_factory=list)
+    step: Step = field(init=False)
 
     def __post_init__(self) -> None:
         self.records = {record.source: record for record in self.store.sources()}
+        self.by_sha256 = {r.sha256: r.source for r in self.records.values() if r.complete}
 
-    def file(self, source: str, root: Root, path: Path, profile: ReliabilityProfile) -> None:
-        """Bring one file up to date; what is wrong with it ends in the report."""
-        known = self.records.get(source)
-        try:
-            current = _stamped(source, root, path, known)
-            if known is not None and known.complete and current.sha256 == known.sha256:
-                self._revise(known, current, profile)
-                return
-            document = load(path, source)
-            reliability = profile.of_document(document, current.name, source)
-        except OSError as error:
-            self._leave(source, f"cannot be read: {error.strerror}", self.failed)
-        except UnsupportedFormatError as error:
-            self._leave(source, str(error).removeprefix(f"{source}: "), self.skipped)
-        except DocumentError as error:
-            self._leave(source, str(error).removeprefix(f"{source}: "), self.failed)
+    def look_at(self, files: Mapping[str, tuple[Root, Path]]) -> list[Task]:
+        """Those of the files that have to be read; the others are as they were."""
+        tasks = []
+        for source, (root, path) in sorted(files.items()):
+            known = self.records.get(source)
+            try:
+                current = _stamped(source, root, path, known)
+            except OSError as error:
+                self._leave(source, f"cannot be read: {error.strerror}", self.failed)
+                continue
+            self.current[source] = current
+            if known is None or not known.complete or current.sha256 != known.sha256:
+                tasks.append(Task(source, path, current.size))
+        size = sum(task.size for task in tasks)
+        self.step = Step(len(files) - len(tasks), len(files), 0, size, 0, "")
+        self._report()
+        return tasks
+
+    def take(self, task: Task, found: Reading | Unread) -> None:
+        """Bring one file up to date with what was read; what is wrong ends in the report."""
+        if isinstance(found, Unread):
+            self._leave(task.source, found.reason, self.failed if found.failed else self.skipped)
         else:
-            self._index(_described(current, document, reliability), document)
+            record = self._described(self.current[task.source], found)
+            self.waiting.append((self.store.begin(record), found.chunks))
+            if sum(len(chunks) for _, chunks in self.waiting) >= EMBED_BATCH:
+                self.flush()
+        self.step = self.step._replace(
+            files=self.step.files + 1, size=self.step.size + task.size, source=task.source
+        )
+        self._report()
+
+    def _report(self) -> None:
+        if self.progress is not None:
+            self.progress(self.step)
 
     def _leave(self, source: str, reason: str, report: list[Entry]) -> None:
         """Report a file; what it said before is no evidence any more."""
+        self.current.pop(source, None)
         if source in self.records:
             self.store.remove(source)
             reason += "; its earlier passages are removed"
         report.append(Entry(source, reason))
 
-    def _revise(
-        self, known: SourceRecord, current: SourceRecord, profile: ReliabilityProfile
-    ) -> None:
-        """Keep a file's passages, with the prior that the profile gives now."""
-        now = Reliability(known.prior, known.prior_rule)
-        if known.prior_rule != FRONT_MATTER:
-            now = profile.of_source(known.name, known.source)
-        new = replace(current, prior=now.prior, prior_rule=now.rule)
-        if new != known:
-            self.store.revise(new)
-        same = (known.prior, known.prior_rule) == now
-        reason = "" if same else f"prior {known.prior:g} -> {now.prior:g} ({now.rule})"
-        self.unchanged.append(Entry(known.source, reason))
+    def _described(self, record: SourceRecord, reading: Reading) -> SourceRecord:
+        """The record with what the document says of itself."""
+        known = self.records.get(record.source)
+        return self._rated(
+            replace(
+                record,
+                sha256=reading.sha256,
+                stated=json.dumps(storable(reading.metadata)),
+                date=_text(reading.metadata.get("date")),
+                superseded_by=known.superseded_by if known else None,
+                note=_note(reading.metadata),
+                chunks=0,
+                complete=False,
+            )
+        )
 
-    def _index(self, record: SourceRecord, document: Document) -> None:
-        """Cut a document, embed what is new of it, write it."""
-        chunker = self.store.fingerprint.chunker
-        chunks = chunk(document, target_words=chunker.target_words, max_words=chunker.max_words)
-        there = self.store.begin(record)
-        new = [passage for passage in chunks if passage.id not in there]
+    def _rated(self, record: SourceRecord) -> SourceRecord:
+        """The record with what the profile gives it now."""
+        profile, names = self.profiles[record.root], (record.name, record.source)
+        stated = record.metadata
+        given = profile.reliability(
+            names,
+            stated,
+            today=self.today,
+            modified=date.fromisoformat(record.modified),
+            superseded_by=record.superseded_by,
+        )
+        groups = profile.groups(names, stated)
+        return replace(
+            record,
+            prior=given.prior,
+            prior_rule=given.rule,
+            access=None if groups is None else json.dumps(sorted(groups)),
+        )
+
+    def flush(self) -> None:
+        """Embed what is new of the waiting files, and write them."""
+        new: list[tuple[SourceRecord, Chunk]] = []
+        moved: list[tuple[SourceRecord, Chunk]] = []
+        vectors: list[FloatArray] = []
+        for draft, chunks in self.waiting:
+            known = self._known_vectors(draft.record)
+            for chunk in chunks:
+                if chunk.id in draft.present:
+                    continue
+                if chunk.titled_text in known:
+                    moved.append((draft.record, chunk))
+                    vectors.append(known[chunk.titled_text])
+                else:
+                    new.append((draft.record, chunk))
+        if moved:
+            self.store.add(moved, np.stack(vectors))
         for start in range(0, len(new), EMBED_BATCH):
             batch = new[start : start + EMBED_BATCH]
-            vectors = self.embedder.embed([p.titled_text for p in batch])
-            self.store.add(record, batch, vectors)
-        self.store.complete(record, chunks)
-        count = f"{len(chunks)} passage{'s' * (len(chunks) != 1)}"
-        self.indexed.append(
-            Entry(record.source, f"{count}; {record.note}" if record.note else count)
-        )
+            self.store.add(batch, self.embedder.embed([chunk.titled_text for _, chunk in batch]))
+            self.step = self.step._replace(passages=self.step.passages + len(batch))
+            self._report()
+        for draft, chunks in self.waiting:
+            record = self.store.complete(draft, chunks)
+            self.current[record.source] = record
+            count = f"{len(chunks)} passage{'s' * (len(chunks) != 1)}"
+            reason = f"{count}; {record.note}" if record.note else count
+            self.indexed.append(Entry(record.source, reason))
+        self.waiting.clear()
+
+    def _known_vectors(self, record: SourceRecord) -> dict[str, FloatArray]:
+        """Vectors of another file of the same bytes: this one was moved, or copied."""
+        other = self.by_sha256.get(record.sha256)
+        if other is None or other == record.source:
+            return {}
+        return self.store.vectors_of(other)
+
+    def rate(self) -> None:
+        """Give every looked-at source the prior, successor and groups that it has by now."""
+        everything = {r.source: r.metadata for r in self.store.sources()}
+        successors = {
+            by_name: supersession(everything.items(), by_name=by_name)
+            for by_name in {profile.versions_by_name for profile in self.profiles.values()}
+        }
+        read = {entry.source for entry in self.indexed}
+        for source, record in sorted(self.current.items()):
+            successor = successors[self.profiles[record.root].versions_by_name].get(source)
+            new = self._rated(replace(record, superseded_by=successor))
+            old = record if source in read else self.records[source]
+            if new != old:
+                self.store.revise(new)
+            if source not in read:
+                same = (old.prior, old.prior_rule) == (new.prior, new.prior_rule)
+                reason = "" if same else f"prior {old.prior:g} -> {new.prior:g} ({new.prior_rule})"
+                self.unchanged.append(Entry(source, reason))
 
 
 def _stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> SourceRecord:
-    """The file's record by its size, time stamp and hash, not yet read.
+    """The file's record by its size, time stamp and, where it is known, its hash.
 
     Raises:
         OSError: if the file cannot be read.
@@ -193,39 +313,37 @@ def _stamped(source: str, root: Root, path: Path, known: SourceRecord | None) ->
     mtime_ns = stat.st_mtime_ns if trusted else 0
     if known is not None and trusted and (known.size, known.mtime_ns) == (stat.st_size, mtime_ns):
         return known
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    if known is not None and known.sha256 == sha256:
-        return replace(known, size=stat.st_size, mtime_ns=mtime_ns)
+    modified = datetime.fromtimestamp(stat.st_mtime, UTC).date().isoformat()
+    if known is not None:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if known.sha256 == sha256:
+            return replace(known, size=stat.st_size, mtime_ns=mtime_ns, modified=modified)
     return SourceRecord(
         source=source,
         root=root.label,
         name=root.name(path),
-        sha256=sha256,
+        sha256="",
         size=stat.st_size,
         mtime_ns=mtime_ns,
+        modified=modified,
         prior=0.0,
         prior_rule="",
     )
 
 
-def _described(record: SourceRecord, document: Document, reliability: Reliability) -> SourceRecord:
-    """The record with what the document says of itself."""
-    notes = list(document.metadata.get("left_out", ()))
-    if pages := document.metadata.get("pages_without_text", ()):
-        shown = ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
-        notes.insert(0, f"no text on page {shown}: scanned?")
-    return replace(
-        record,
-        sha256=document.sha256,
-        prior=reliability.prior,
-        prior_rule=reliability.rule,
-        date=_text(document.metadata.get("date")),
-        superseded_by=_text(document.metadata.get("superseded_by")),
-        note="; ".join(notes) or None,
-        chunks=0,
-        complete=False,
-    )
+def _note(metadata: Mapping[str, Any]) -> str | None:
+    """What a reader should know of how a document was read."""
+    notes = list(metadata.get("left_out", ()))
+    if pages := metadata.get("ocr_pages", ()):
+        notes.insert(0, f"read by OCR: page {_shown(pages)}")
+    if pages := metadata.get("pages_without_text", ()):
+        notes.insert(0, f"no text on page {_shown(pages)}: scanned?")
+    return "; ".join(notes) or None
+
+
+def _shown(pages: Sequence[int]) -> str:
+    return ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
 
 
 def _text(value: object) -> str | None:

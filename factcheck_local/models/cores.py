@@ -1,4 +1,4 @@
-"""How many threads a model should use."""
+"""What the processor offers a model."""
 
 from __future__ import annotations
 
@@ -8,3 +8,11 @@ import os
 def available_cores() -> int:
     """Cores that this process may run on; more threads than that only spin."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def has_native_bfloat16() -> bool:
+    """Whether the processor multiplies bfloat16 itself; emulated, it is slower than float32."""
+    import torch
+
+    found = torch.cpu.get_capabilities()
+    return any(found.get(name, False) for name in ("amx_bf16", "avx512_bf16", "bf16"))

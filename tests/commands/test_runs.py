@@ -91,8 +91,56 @@ def test_status(store: Path) -> None:
         "leave.md": 0.97,
         "office.txt": 0.9,
     }
-    shown = factcheck("status", "--store", store).out
-    assert shown.splitlines()[-1].startswith("2 sources, 2 passages, embedder all-minilm-l6-v2")
+    assert found["formats"] == {".md": 1, ".txt": 1}
+    assert found["size"] > 0
+    (folder,) = found["folders"].values()
+    assert (folder["documents"], folder["passages"], folder["failed"]) == (2, 2, 0)
+    shown = factcheck("status", "--store", store).out.splitlines()
+    assert any(line.startswith("0.97 ") and "leave.md  [" in line for line in shown)
+    assert shown[-1].startswith("2 sources, 2 passages, ")
+    assert "embedder all-minilm-l6-v2" in shown[-1]
+
+
+def test_status_names_what_is_missing(tmp_path: Path) -> None:
+    docs, store = tmp_path / "docs", tmp_path / "s"
+    (docs / "hr").mkdir(parents=True)
+    (docs / "a.md").write_text("Text.")
+    (docs / "hr/pay.md").write_text("---\naccess: [hr]\n---\nPay is due.")
+    (docs / "hr/bad.md").write_bytes(b"\xff")
+    (docs / "hr/bad.odt").write_bytes(b"PK")
+    assert factcheck("index", docs, "--store", store).code == 0
+    shown = factcheck("status", "--store", store).out.splitlines()
+    assert "failed: hr/bad.md: is not valid UTF-8 (byte 0xff at offset 0)" in shown
+    assert "(top): 1 documents, 1 passages, 0 skipped, 0 failed" in shown
+    assert "hr/: 1 documents, 1 passages, 1 skipped, 1 failed" in shown
+    assert "formats: 2 .md" in shown
+    assert any("hr/pay.md" in line and line.endswith("only hr") for line in shown)
+    left_out = json.loads(factcheck("status", "--store", store, "--json").out)["left_out"]
+    assert [(e["source"], e["failed"]) for e in left_out] == [
+        ("hr/bad.md", True),
+        ("hr/bad.odt", False),
+    ]
+
+
+def test_search_within_a_scope(tmp_path: Path) -> None:
+    docs, store = tmp_path / "docs", tmp_path / "s"
+    (docs / "hr").mkdir(parents=True)
+    (docs / "a.md").write_text("---\nowner: Legal\n---\nPay is due on the last day.")
+    (docs / "hr/pay.md").write_text("---\naccess: [hr]\n---\nPay is due on the first day.")
+    factcheck("index", docs, "--store", store)
+
+    def found(*options: str) -> list[str]:
+        done = factcheck("search", "when is pay due", "--store", store, "--json", *options)
+        return sorted(hit["source"] for hit in json.loads(done.out))
+
+    assert found() == found("--as", "sales, hr") == ["a.md", "hr/pay.md"]
+    assert found("--as", "sales") == found("--where", "owner=legal") == ["a.md"]
+    assert found("--as", "hr", "--where", "source=hr/**") == ["hr/pay.md"]
+    assert found("--where", "owner=Board") == []
+    assert "where: expected a condition such as" in refused(
+        "search", "x", "--store", store, "--where", "owner"
+    )
+    assert "at least one group" in refused("search", "x", "--store", store, "--as", " , ")
 
 
 def test_an_empty_folder(folder: Path, tmp_path: Path) -> None:

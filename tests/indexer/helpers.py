@@ -9,10 +9,14 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 from reportlab.pdfgen.canvas import Canvas
+
+from factcheck_local.indexer.store import Store
+from factcheck_local.types import titled
 
 
 class HashingEmbedder:
@@ -47,6 +51,41 @@ def write(folder: Path, files: Mapping[str, str | bytes], *, age: float = 3600) 
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         then = time.time() - age
         os.utime(path, (then, then))
+
+
+def long_text(seed: str, paragraphs: int = 4) -> str:
+    """Paragraphs of some 120 words each, a passage each."""
+    sentence = f"The {seed} of part {{}} is described in this sentence of some twelve words."
+    return "\n\n".join(" ".join([sentence.format(n)] * 10) for n in range(paragraphs))
+
+
+Contents = dict[str, tuple[object, ...]]
+
+
+def contents(store: Store) -> Contents:
+    """All that the store's two indexes hold of each passage, by id; checks that they agree."""
+    collection = store._passages._collection
+    # Rounded: Chroma normalises a vector again when it moves, which changes the last bits.
+    rows = collection.get(include=["documents", "metadatas", "embeddings"])
+    columns = rows["documents"], rows["metadatas"], rows["embeddings"]
+    assert all(column is not None for column in columns)
+    passages: Contents = {
+        id_: (
+            text,
+            sorted(values.items()),
+            tuple(np.round(vector, 4) + 0.0),
+        )
+        for id_, text, values, vector in zip(rows["ids"], *columns, strict=True)  # type: ignore[arg-type]
+    }
+    words = store._lexical._db.execute(
+        "SELECT p.id, w.id, source, body FROM places AS p JOIN passages AS w ON w.rowid = row"
+    ).fetchall()
+    assert len(words) == store._lexical.count() == store.count() == len(passages)
+    for id_, same_id, source, body in words:
+        text, values, _ = passages[id_]
+        own: dict[str, str] = dict(cast(list[tuple[str, str]], values))
+        assert (same_id, source, body) == (id_, own["source"], titled(own["title"], str(text)))
+    return passages
 
 
 def pdf(*pages: str, outline: Sequence[tuple[int, int, str]] = ()) -> bytes:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factcheck_local.errors import InputError, StoreError
-from factcheck_local.indexer.lexical import LexicalIndex
+from factcheck_local.indexer.lexical import Entry, LexicalIndex
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 
@@ -24,10 +24,15 @@ TEXTS = {
 }
 
 
+def entries(texts: dict[str, str]) -> list[Entry]:
+    """Each passage from a source of its own name."""
+    return [Entry(id_, f"{id_}.md", text) for id_, text in texts.items()]
+
+
 @pytest.fixture
 def index(tmp_path: Path) -> LexicalIndex:
     found = LexicalIndex(tmp_path / "words.sqlite3")
-    found.write(TEXTS.items())
+    found.write(entries(TEXTS))
     return found
 
 
@@ -50,14 +55,14 @@ def test_names_numbers_titles_and_inflected_words_are_found(index: LexicalIndex)
 @settings(max_examples=100, deadline=None)
 def test_nothing_in_a_text_is_syntax(text: str) -> None:
     index = LexicalIndex(Path(":memory:"))
-    index.write(TEXTS.items())
+    index.write(entries(TEXTS))
     index.query(text, 3)
     index.query(f'{text} AND "pump* NEAR( OR -', 3)
     index.close()
 
 
 def test_passages_are_replaced_and_removed(index: LexicalIndex) -> None:
-    index.write([("part", "The valve is part ZZ-1.")])
+    index.write(entries({"part": "The valve is part ZZ-1."}))
     assert ids(index, "QX-4471") == []
     assert ids(index, "valve") == ["part"]
     index.delete(["part", "never there"])
@@ -68,15 +73,21 @@ def test_passages_are_replaced_and_removed(index: LexicalIndex) -> None:
 
 def test_words_of_nearly_every_passage_do_not_rank(tmp_path: Path) -> None:
     index = LexicalIndex(tmp_path / "w")
-    index.write((f"p{i:03}", f"the text of the number{i}") for i in range(100))
+    index.write(entries({f"p{i:03}": f"the text of the number{i}" for i in range(100)}))
     assert ids(index, "the number7 of the text") == ["p007"]
     # With nothing else in the query they have to do.
     assert len(ids(index, "the text")) == 10
 
 
+def test_only_some_sources(index: LexicalIndex) -> None:
+    assert [i for i, _ in index.query("pump", 9, frozenset({"pump.md"}))] == ["pump"]
+    assert [i for i, _ in index.query("pump", 9, frozenset({"leave.md", "none.md"}))] == []
+    assert index.query("pump", 9, frozenset()) == []
+
+
 def test_ties_are_settled_by_id(tmp_path: Path) -> None:
     index = LexicalIndex(tmp_path / "w")
-    index.write((name, "same words") for name in ("c", "a", "b"))
+    index.write(entries(dict.fromkeys(("c", "a", "b"), "same words")))
     assert ids(index, "words") == ["a", "b", "c"]
 
 

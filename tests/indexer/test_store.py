@@ -30,7 +30,7 @@ OpenStore = Callable[..., Store]
 
 
 def record(source: str = "a.txt", **changes: object) -> SourceRecord:
-    known = SourceRecord(source, "", source, "f" * 64, 10, 0, 0.75, "default")
+    known = SourceRecord(source, "", source, "f" * 64, 10, 0, "2024-05-06", 0.75, "default")
     return replace(known, **changes)  # type: ignore[arg-type]
 
 
@@ -156,10 +156,11 @@ def test_put_replaces_what_a_source_had(store: Store) -> None:
 def test_known_passages_need_no_new_embedding(store: Store) -> None:
     chunks = passages(4)
     store.put(record(), chunks[:3], unit_vectors(3))
-    there = store.begin(record(date="2024"))
-    assert there == {passage.id for passage in chunks[:3]}
-    store.add(record(date="2024"), chunks[3:], unit_vectors(1, seed=5))
-    store.complete(record(date="2024"), chunks[1:])
+    newer = record(date="2024")
+    draft = store.begin(newer)
+    assert draft.present == {passage.id for passage in chunks[:3]}
+    store.add([(newer, chunks[3])], unit_vectors(1, seed=5))
+    store.complete(draft, chunks[1:])
     assert store.count() == 3
     assert {context.date for context in store.contexts([p.id for p in chunks[1:]])} == {"2024"}
     np.testing.assert_array_equal(store.embeddings([chunks[1].id])[0], unit_vectors(3)[1])
@@ -167,7 +168,7 @@ def test_known_passages_need_no_new_embedding(store: Store) -> None:
 
 def test_interrupted_source_is_marked(store: Store) -> None:
     store.begin(record())
-    store.add(record(), passages(2), unit_vectors(2))
+    store.add([(record(), passage) for passage in passages(2)], unit_vectors(2))
     (known,) = store.sources()
     assert (known.source, known.complete) == ("a.txt", False)
     assert store.count() == 2
@@ -270,9 +271,9 @@ def test_create_does_not_touch_other_folders(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("{", "cannot be read"),
-        ("[]", "expected schema factcheck.store/1, got None"),
+        ("[]", "expected schema factcheck.store/2, got None"),
         ('{"schema": "factcheck.store/9"}', "got factcheck.store/9"),
-        ('{"schema": "factcheck.store/1"}', "is incomplete"),
+        ('{"schema": "factcheck.store/2"}', "is incomplete"),
         ('{"schema": "factcheck.store/erasing"}', "its rebuilding was interrupted"),
     ],
 )
@@ -307,7 +308,7 @@ def test_erase_removes_the_store_and_nothing_else(new_store: OpenStore, tmp_path
 def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: Path) -> None:
     new_store()
     assert json.loads((tmp_path / ".factcheck" / "store.json").read_text()) == {
-        "schema": "factcheck.store/1",
+        "schema": "factcheck.store/2",
         "embedder": {"id": "hashing", "sha256": "0" * 64, "dimension": 64},
         "chunker": {"version": 1, "target_words": 150, "max_words": 180},
     }

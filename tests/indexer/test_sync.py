@@ -7,18 +7,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from factcheck_local.errors import InputError, ProfileError, StoreError
+from factcheck_local.indexer.manifest import LeftOut
 from factcheck_local.indexer.reliability import ReliabilityProfile, SourceRule
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import Entry
-from factcheck_local.indexer.sync import SyncReport, sync
+from factcheck_local.indexer.sync import Step, SyncReport, sync
 from factcheck_local.types import Chunk, Span
 
-from .helpers import HashingEmbedder, pdf, write
+from .helpers import HashingEmbedder, contents, long_text, pdf, write
 from .samples import workbook
 
 OpenStore = Callable[..., Store]
@@ -41,15 +43,10 @@ def counts(report: SyncReport) -> tuple[int, int, int, int, int]:
     return indexed, unchanged, removed, skipped, failed
 
 
-def long_text(seed: str, paragraphs: int = 4) -> str:
-    sentence = f"The {seed} of part {{}} is described in this sentence of some twelve words."
-    return "\n\n".join(" ".join([sentence.format(n)] * 10) for n in range(paragraphs))
-
-
 def test_first_run(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
     write(corpus, FILES)
-    progress: list[tuple[int, int, str]] = []
-    report = sync([corpus], store, embedder, progress=lambda *args: progress.append(args))
+    progress: list[Step] = []
+    report = sync([corpus], store, embedder, progress=progress.append)
     assert report == SyncReport(
         indexed=(
             Entry("policies/leave.md", "1 passage"),
@@ -58,7 +55,10 @@ def test_first_run(corpus: Path, store: Store, embedder: HashingEmbedder) -> Non
             Entry("web/page.html", "1 passage"),
         )
     )
-    assert progress == [(n, 4, source) for n, source in enumerate(sources(report.indexed), 1)]
+    size = sum(path.stat().st_size for path in corpus.rglob("*") if path.is_file())
+    assert progress[0] == Step(0, 4, 0, size, 0, "")
+    assert [step.files for step in progress] == [0, 1, 2, 3, 4, 4]
+    assert progress[-1] == Step(4, 4, size, size, 4, "web/page.html")
     query = embedder.embed(["leave days for staff"])
     ((context, similarity), *_) = store.query(query, k=1)[0]
     assert (context.source, context.title, context.line) == ("policies/leave.md", "Leave", 1)
@@ -125,7 +125,7 @@ def test_changed_file_embeds_only_what_is_new(
     assert sorted(text.partition("\n")[0] for text in embedder.texts) == ["New", "Part 2"]
     fresh = new_store("fresh")
     sync([corpus], fresh, HashingEmbedder())
-    assert store.digest() == fresh.digest()
+    assert contents(store) == contents(fresh)
     query = embedder.embed(["thing4 of part"])
     assert store.query(query, 9) == fresh.query(query, 9)  # lines and offsets moved too
 
@@ -153,17 +153,69 @@ def test_last_file_of_a_folder_can_go(
         sync([corpus], store, embedder)
 
 
-def test_moved_file(corpus: Path, new_store: OpenStore, embedder: HashingEmbedder) -> None:
-    write(corpus, FILES)
+def test_moved_file_keeps_its_embeddings(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
+) -> None:
+    """Also where its first words, without a heading, are titled by the file's own name."""
+    write(corpus, FILES | {"policies/long.md": "# Long\n\n" + long_text("term")})
     store = new_store()
     sync([corpus], store, embedder)
+    embedder.texts.clear()
+    (corpus / "policies/long.md").rename(corpus / "other.md")
     (corpus / "policies/pay.txt").rename(corpus / "pay.txt")
+    (corpus / "web/page.html").rename(corpus / "web/home.html")
     report = sync([corpus], store, embedder)
-    assert sources(report.indexed) == ["pay.txt"]
-    assert sources(report.removed) == ["policies/pay.txt"]
+    assert sources(report.indexed) == ["other.md", "pay.txt", "web/home.html"]
+    assert sources(report.removed) == ["policies/long.md", "policies/pay.txt", "web/page.html"]
+    assert embedder.texts == []
+    (corpus / "pay.txt").rename(corpus / "salary.txt")
+    sync([corpus], store, embedder)
+    assert embedder.texts == ["salary.txt\n" + str(FILES["policies/pay.txt"])]
     fresh = new_store("fresh")
     sync([corpus], fresh, embedder)
-    assert store.digest() == fresh.digest()
+    assert contents(store) == contents(fresh)
+
+
+def test_files_that_change_places(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "# A\n\n" + long_text("a"), "b.md": "# B\n\n" + long_text("b")})
+    store = new_store()
+    sync([corpus], store, embedder)
+    (corpus / "a.md").rename(corpus / "c")
+    (corpus / "b.md").rename(corpus / "a.md")
+    (corpus / "c").rename(corpus / "b.md")
+    assert counts(sync([corpus], store, embedder)) == (2, 0, 0, 0, 0)
+    fresh = new_store("fresh")
+    sync([corpus], fresh, embedder)
+    assert contents(store) == contents(fresh)
+
+
+def test_copied_file_is_not_embedded_again(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "# A\n\n" + long_text("a")})
+    sync([corpus], store, embedder)
+    embedded = len(embedder.texts)
+    write(corpus, {"copy.md": (corpus / "a.md").read_bytes()})
+    assert sources(sync([corpus], store, embedder).indexed) == ["copy.md"]
+    assert (store.count(), len(embedder.texts)) == (2 * embedded, embedded)
+
+
+def test_what_was_left_out_is_remembered_until_it_is_mended(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "text", "sub/b.md": b"\xff", "sub/c.odt": b"PK", "d.md": ""})
+    sync([corpus], store, embedder)
+    odt = LeftOut("sub/c.odt", "no loader for .odt", failed=False)
+    empty = LeftOut("d.md", "empty file", failed=True)
+    broken = LeftOut("sub/b.md", "is not valid UTF-8 (byte 0xff at offset 0)", failed=True)
+    assert store.left_out() == (empty, broken, odt)
+    write(corpus, {"sub/b.md": "mended", "d.md": "mended"}, age=60)
+    sync([corpus / "sub"], store, embedder)
+    assert store.left_out() == (empty, odt)
+    sync([corpus / "d.md"], store, embedder)
+    assert store.left_out() == (odt,)
 
 
 def test_bad_files_are_reported_and_the_rest_goes_on(
@@ -350,7 +402,7 @@ def test_changed_profile_embeds_nothing(
     }
     fresh = new_store("fresh")
     sync([corpus], fresh, embedder, profile)
-    assert store.digest() == fresh.digest()
+    assert contents(store) == contents(fresh)
 
 
 def test_profile_beside_the_corpus_is_found(
@@ -386,6 +438,67 @@ def test_dates_and_successors_reach_the_evidence(
     assert (context.date, context.superseded_by) == ("2020-01-02", "b.md")
 
 
+def test_rules_reach_the_evidence_without_embedding(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
+) -> None:
+    """Owner, age, succession and access; of files of which nothing but the stat is read."""
+    write(
+        corpus,
+        {
+            "old.md": "---\ndate: 2020-01-01\nowner: Legal\n---\nLeave is 20 days.",
+            "leave-v1.md": "Leave is 24 days.",
+            "leave-v2.md": "Leave is 25 days.",
+            "hr/pay.md": "---\naccess: [hr, board]\n---\nPay is secret.",
+        },
+    )
+    store = new_store()
+    sync([corpus], store, embedder)
+    embedded = len(embedder.texts)
+    write(
+        corpus,
+        {
+            "reliability.toml": """
+            superseded = 0.3
+            versions_by_name = true
+            [[source]]
+            owner = "legal"
+            prior = 0.9
+            half_life_days = 366
+            [[access]]
+            match = "hr/**"
+            groups = ["hr"]
+            """
+        },
+    )
+    day = date(2021, 1, 1)  # 366 days later
+    report = sync([corpus], store, embedder, today=day)
+    assert len(embedder.texts) == embedded
+    assert [e for e in report.unchanged if e.reason] == [
+        Entry("leave-v1.md", "prior 0.9 -> 0.3 (default; superseded by leave-v2.md)"),
+        Entry(
+            "old.md",
+            "prior 0.9 -> 0.7 (owner legal; 366 days old, half-life 366 days)",
+        ),
+    ]
+    (found,) = store.query(embedder.embed(["leave"]), k=9)
+    assert {(c.source, c.prior, c.superseded_by) for c, _ in found} == {
+        ("old.md", 0.7, None),  # 0.5 + 0.4 / 2
+        ("leave-v1.md", 0.3, "leave-v2.md"),
+        ("leave-v2.md", 0.9, None),
+        ("hr/pay.md", 0.9, None),
+    }
+    access = {r.source: r.groups for r in store.sources()}
+    assert access["hr/pay.md"] == frozenset({"hr"})
+    assert {access[name] for name in ("old.md", "leave-v1.md", "leave-v2.md")} == {None}
+    fresh = new_store("fresh")
+    sync([corpus], fresh, embedder, today=day)
+    assert contents(store) == contents(fresh)
+    # The successor goes, and what it replaced is in force again.
+    (corpus / "leave-v2.md").unlink()
+    sync([corpus], store, embedder, today=day)
+    assert {r.source: r.prior for r in store.sources()}["leave-v1.md"] == 0.9
+
+
 # ------------------------------------------------------------ interruption
 
 
@@ -406,7 +519,7 @@ def test_interrupted_run_continues(
     assert at - 2 < written <= at  # at most the batch in hand
     again = HashingEmbedder()
     sync([corpus], store, again)
-    assert store.digest() == whole.digest()
+    assert contents(store) == contents(whole)
     assert len(again.texts) == whole.count() - written  # nothing that was written is lost
     assert all(known.complete for known in store.sources())
     assert counts(sync([corpus], store, again)) == (0, 3, 0, 0, 0)
@@ -428,7 +541,7 @@ def test_interrupted_update_leaves_no_old_passages(
     sync([corpus], store, HashingEmbedder())
     fresh = new_store("fresh")
     sync([corpus], fresh, HashingEmbedder())
-    assert store.digest() == fresh.digest()
+    assert contents(store) == contents(fresh)
 
 
 def test_source_that_is_gone_after_an_interruption(
@@ -467,14 +580,14 @@ def test_interrupted_change_of_priors_is_not_taken_for_done(
 ) -> None:
     write(corpus, {"a.txt": long_text("a")})
     sync([corpus], store, embedder)
-    digest, embedded = store.digest(), len(embedder.texts)
+    before, digest, embedded = contents(store), store.digest(), len(embedder.texts)
     with monkeypatch.context() as patch:
         interrupt_second_call(patch, store, "update")
         with pytest.raises(KeyboardInterrupt):
             sync([corpus], store, embedder, ReliabilityProfile(0.5))
     assert store.digest() != digest
     sync([corpus], store, embedder)  # with the profile of before, as the record says
-    assert store.digest() == digest
+    assert (contents(store), store.digest()) == (before, digest)
     assert len(embedder.texts) == embedded
 
 
@@ -484,7 +597,7 @@ def test_interrupted_removal_is_not_taken_for_complete(
     files = {"a.txt": long_text("a"), "b.txt": "b"}
     write(corpus, files)
     sync([corpus], store, embedder)
-    digest = store.digest()
+    before = contents(store)
     (corpus / "a.txt").unlink()
     with monkeypatch.context() as patch:
         interrupt_second_call(patch, store, "delete")
@@ -492,7 +605,7 @@ def test_interrupted_removal_is_not_taken_for_complete(
             sync([corpus], store, embedder)
     write(corpus, files)  # the same file comes back
     sync([corpus], store, embedder)
-    assert store.digest() == digest
+    assert contents(store) == before
 
 
 KILLED = """
@@ -503,8 +616,8 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from tests.indexer.helpers import HashingEmbedder
 
-def kill(done, total, source):
-    if done == 2:
+def kill(step):
+    if step.files == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
 embedder = HashingEmbedder()
@@ -526,10 +639,12 @@ def test_killed_run_continues(corpus: Path, new_store: OpenStore, tmp_path: Path
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     store = new_store("cut")
-    assert sources(sync([corpus], store, HashingEmbedder()).indexed) == ["c.txt", "d.txt"]
+    assert sources(sync([corpus], store, HashingEmbedder()).indexed) == [
+        f"{name}.txt" for name in "abcd"
+    ]
     whole = new_store("whole")
     sync([corpus], whole, HashingEmbedder())
-    assert store.digest() == whole.digest()
+    assert contents(store) == contents(whole)
 
 
 def test_other_embedder_is_refused(corpus: Path, store: Store) -> None:

@@ -12,7 +12,12 @@ from safetensors.torch import load_file
 
 from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import find_card
-from factcheck_local.models.embedder import BATCH_TEXTS, SentenceTransformerEmbedder
+from factcheck_local.models.embedder import (
+    BATCH_TEXTS,
+    SentenceTransformerEmbedder,
+    for_passages,
+)
+from factcheck_local.models.fake import FakeEmbedder
 
 TEXTS = [
     "Staff get 25 days of leave a year.",
@@ -38,13 +43,40 @@ def test_no_texts(minilm: SentenceTransformerEmbedder) -> None:
     assert minilm.embed([]).dtype == np.float32
 
 
-def test_a_vector_does_not_depend_on_its_batch(minilm: SentenceTransformerEmbedder) -> None:
-    together = minilm.embed(TEXTS)
-    alone = np.concatenate([minilm.embed([text]) for text in TEXTS])
-    assert together == pytest.approx(alone, abs=1e-5)
-    assert minilm.embed(TEXTS[::-1])[::-1] == pytest.approx(together, abs=1e-5)
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_vector_does_not_depend_on_its_batch(
+    minilm: SentenceTransformerEmbedder, fast: bool
+) -> None:
+    embedder = minilm.in_bfloat16() if fast else minilm
+    together = embedder.embed(TEXTS)
+    alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
+    assert np.array_equal(together, alone)
+    assert np.array_equal(embedder.embed(TEXTS[::-1])[::-1], together)
     many = [f"item {i}" for i in range(BATCH_TEXTS)] + TEXTS
-    assert minilm.embed(many)[BATCH_TEXTS:] == pytest.approx(together, abs=1e-5)
+    assert np.array_equal(embedder.embed(many)[BATCH_TEXTS:], together)
+
+
+def test_the_fast_arithmetic_gives_nearly_the_same_vectors(
+    minilm: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = minilm.embed(TEXTS)
+    monkeypatch.setattr("factcheck_local.models.embedder.has_native_bfloat16", lambda: True)
+    fast = for_passages(minilm)
+    assert (fast.id, fast.sha256, fast.dimension) == (minilm.id, minilm.sha256, minilm.dimension)
+    found = fast.embed(TEXTS)
+    assert not np.array_equal(found, exact)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(6), abs=1e-5)
+    assert np.einsum("ij,ij->i", found, exact).min() > 0.998
+    # The model itself stays as it was.
+    assert np.array_equal(minilm.embed(TEXTS), exact)
+
+
+def test_no_fast_arithmetic_on_other_processors(
+    minilm: SentenceTransformerEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factcheck_local.models.embedder.has_native_bfloat16", lambda: False)
+    assert for_passages(minilm) is minilm
+    assert for_passages(embedder := FakeEmbedder()) is embedder
 
 
 def test_only_the_beginning_of_a_long_text_counts(minilm: SentenceTransformerEmbedder) -> None:

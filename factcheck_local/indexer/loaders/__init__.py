@@ -74,7 +74,7 @@ def why_unsupported(name: str) -> str | None:
     return f"no loader for {extension}" if extension else "no loader for files without extension"
 
 
-def load(path: Path, source: str) -> Document:
+def load(path: Path, source: str, *, ocr: bool = False) -> Document:  # noqa: ARG001
     """Read a file with the loader for its extension.
 
     Args:

@@ -1,0 +1,194 @@
+"""Reads files in a process of its own, ahead of the embedder and within limits.
+
+A parser that hangs, swallows the memory or crashes on a broken file takes that
+process with it, not the run: the file has failed, the next one gets a new process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Mapping
+from concurrent.futures import Future, TimeoutError
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from loky import get_reusable_executor
+from loky.process_executor import TerminatedWorkerError
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.chunker import chunk
+from factcheck_local.indexer.fingerprint import ChunkerPrint
+from factcheck_local.indexer.loaders import UnsupportedFormatError, load
+from factcheck_local.indexer.reliability import check_statements
+from factcheck_local.types import Chunk
+
+#: Files that are read ahead, and their size in bytes; one file may be larger.
+AHEAD_FILES = 32
+AHEAD_BYTES = 32_000_000
+
+#: An idle process ends after so many seconds.
+_IDLE_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What reading one file may take.
+
+    Attributes:
+        megabytes: size of the file.
+        seconds: time.
+        memory_megabytes: memory of the process that reads.
+    """
+
+    megabytes: float = 200.0
+    seconds: float = 120.0
+    memory_megabytes: float = 4000.0
+
+
+class Task(NamedTuple):
+    """A file to read."""
+
+    source: str
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file's passages, and what it states of itself."""
+
+    chunks: tuple[Chunk, ...]
+    metadata: Mapping[str, Any]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Why a file gave no passages; ``failed`` unless nothing reads such a file."""
+
+    reason: str
+    failed: bool = True
+
+
+def read(path: Path, source: str, chunker: ChunkerPrint, *, ocr: bool = False) -> Reading | Unread:
+    """Read one file and cut it into passages, in this process and without limits."""
+    try:
+        document = load(path, source, ocr=ocr)
+        check_statements(document)
+        chunks = chunk(document, target_words=chunker.target_words, max_words=chunker.max_words)
+    except UnsupportedFormatError as error:
+        return Unread(str(error).removeprefix(f"{source}: "), failed=False)
+    except DocumentError as error:
+        return Unread(str(error).removeprefix(f"{source}: "))
+    except MemoryError:
+        return Unread("needs more memory to read than it may take")
+    return Reading(chunks, document.metadata, document.sha256)
+
+
+def read_ahead(
+    tasks: Iterable[Task], chunker: ChunkerPrint, limits: ReadLimits, *, ocr: bool = False
+) -> Generator[tuple[Task, Reading | Unread], None, None]:
+    """Read files and cut them into passages, in their order.
+
+    Close it if it is not used up: the process ends then with what it is at.
+
+    Args:
+        tasks: the files.
+        chunker: how to cut.
+        limits: what a file may take.
+        ocr: whether pages of a PDF without text are read by OCR.
+    """
+    waiting = deque(tasks)
+    ahead: deque[tuple[Task, Future[Reading | Unread] | Unread]] = deque()
+    try:
+        while waiting or ahead:
+            while waiting and _has_room(ahead, waiting[0]):
+                if not ahead:
+                    _process(limits).submit(_nothing).result()  # its start is not the file's time
+                task = waiting.popleft()
+                ahead.append((task, _submit(task, chunker, limits, ocr)))
+            task, pending = ahead.popleft()
+            found, lost = _outcome(pending, limits)
+            if lost:  # with the process went what was waiting for it
+                waiting.extendleft(task for task, _ in reversed(ahead))
+                ahead.clear()
+            yield task, found
+    except BaseException:
+        _end_process(limits)  # nobody wants what is still being read
+        raise
+
+
+def _has_room(ahead: Iterable[tuple[Task, object]], following: Task) -> bool:
+    sizes = [task.size for task, _ in ahead]
+    return not sizes or (len(sizes) < AHEAD_FILES and sum(sizes) + following.size <= AHEAD_BYTES)
+
+
+def _submit(
+    task: Task, chunker: ChunkerPrint, limits: ReadLimits, ocr: bool
+) -> Future[Reading | Unread] | Unread:
+    if task.size > limits.megabytes * 1e6:
+        return Unread(
+            f"has {task.size / 1e6:.1f} MB, more than the limit of {limits.megabytes:g} MB"
+        )
+    found: Future[Reading | Unread] = _process(limits).submit(
+        read, task.path, task.source, chunker, ocr=ocr
+    )
+    return found
+
+
+def _process(limits: ReadLimits) -> Any:  # noqa: ANN401
+    """The process that reads, the same one as long as it lives."""
+    return get_reusable_executor(
+        max_workers=1,
+        timeout=_IDLE_SECONDS,
+        initializer=_settle,
+        initargs=(limits.memory_megabytes,),
+    )
+
+
+def _nothing() -> None:
+    """What the process is asked to do to see that it is there."""
+
+
+def _outcome(
+    pending: Future[Reading | Unread] | Unread, limits: ReadLimits
+) -> tuple[Reading | Unread, bool]:
+    """What came of reading a file, and whether the process that read it is gone."""
+    if isinstance(pending, Unread):
+        return pending, False
+    try:
+        # Whatever was before it has been read, so the process is at this file by now.
+        return pending.result(timeout=limits.seconds), False
+    except TimeoutError:
+        _end_process(limits)
+        return Unread(f"took longer than {limits.seconds:g} seconds to read"), True
+    except TerminatedWorkerError:
+        return Unread("the process that read it crashed, or was out of memory"), True
+
+
+def _end_process(limits: ReadLimits) -> None:
+    _process(limits).shutdown(wait=True, kill_workers=True)
+
+
+def _settle(megabytes: float) -> None:
+    """Limit this process; on other systems there is no such limit, or it is not kept to."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run itself decides what an interrupt ends
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    if sys.platform == "linux":
+        import resource
+
+        limit = int(megabytes * 1e6)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after the run's own, if that was killed."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

@@ -1,0 +1,41 @@
+"""Waits for files to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Event
+
+from watchfiles import Change, watch
+
+#: Changes that come within so many milliseconds of one another are one.
+DEBOUNCE_MS = 1000
+
+
+def changes(
+    paths: Sequence[Path], ignore: Path, *, stop: Event | None = None
+) -> Iterator[frozenset[Path]]:
+    """Files that changed below the paths, a set each time some did.
+
+    Args:
+        paths: folders, and files, whose folder has to stay.
+        ignore: a folder whose changes do not count: the store's.
+        stop: ends it, when set.
+
+    Raises:
+        KeyboardInterrupt: when the user interrupts it.
+    """
+    ignored = ignore.resolve()
+    folders = [path for path in paths if path.is_dir()]
+    # Editors write a new file and rename it, so a file is watched through its folder.
+    files = frozenset(path.resolve() for path in paths if not path.is_dir())
+
+    def counts(_change: Change, name: str) -> bool:
+        path = Path(name)
+        if path.is_relative_to(ignored):
+            return False
+        return path in files or any(path.is_relative_to(folder.resolve()) for folder in folders)
+
+    watched = {*folders, *(path.parent for path in files)}
+    for found in watch(*watched, watch_filter=counts, debounce=DEBOUNCE_MS, stop_event=stop):
+        yield frozenset(Path(name) for _, name in found)

@@ -1,0 +1,122 @@
+"""Filters on sources, and what groups may see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factcheck_local.errors import InputError
+from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.retrieve import Retrieval, search
+
+from .helpers import HashingEmbedder, write
+
+FILES: dict[str, str | bytes] = {
+    "hr/pay.md": "---\naccess: hr\nowner: Personnel\ndate: 2024-03-01\n---\nPay is due.",
+    "hr/board.md": "---\naccess: [board]\nowner: Board\n---\nPay of the board is due.",
+    "leave.md": "---\nstatus: approved\ntags: [leave, Pay]\nrevision: 10\n---\nPay goes on.",
+    "office.txt": "Pay at the counter of the office.",
+}
+
+
+@pytest.fixture
+def filled(corpus: Path, store: Store, embedder: HashingEmbedder) -> Store:
+    write(corpus, FILES)
+    sync([corpus], store, embedder)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("source=hr/**", ["hr/board.md", "hr/pay.md"]),
+        ("source != hr/**", ["leave.md", "office.txt"]),
+        ("owner=personnel", ["hr/pay.md"]),
+        ("owner!=personnel", ["hr/board.md", "leave.md", "office.txt"]),
+        ("status=approved", ["leave.md"]),
+        ("tags=pay", ["leave.md"]),
+        ("format=txt", ["office.txt"]),
+        ("revision>9", ["leave.md"]),
+        ("revision<=9", []),
+        ("date<2024-12-31", ["hr/pay.md"]),
+        ("date>=2024-12-31", ["hr/board.md", "leave.md", "office.txt"]),  # the files' own dates
+        ("prior>0.5", ["hr/board.md", "hr/pay.md", "leave.md", "office.txt"]),
+        ("prior>0.95", []),
+        ("prior>high", []),
+        ("nothing=x", []),
+    ],
+)
+def test_conditions(filled: Store, condition: str, expected: list[str]) -> None:
+    found = in_scope(filled.sources(), [Condition.parse(condition)])
+    assert sorted(found or ()) == expected
+
+
+def test_all_conditions_have_to_hold(filled: Store) -> None:
+    both = [Condition.parse("source=hr/**"), Condition.parse("owner=Board")]
+    assert in_scope(filled.sources(), both) == frozenset({"hr/board.md"})
+    assert in_scope(filled.sources()) is None
+
+
+@pytest.mark.parametrize("text", ["", "owner", "=x", "owner=", "owner ~ x", "source>a"])
+def test_what_is_no_condition(text: str) -> None:
+    with pytest.raises(InputError, match="where: "):
+        Condition.parse(text)
+
+
+@given(
+    st.from_regex(r"[a-z_]{1,8}", fullmatch=True),
+    st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+    st.text(min_size=1).filter(lambda v: v == v.strip() and not v.startswith("=")),
+)
+def test_conditions_read_as_written(key: str, operator: str, value: str) -> None:
+    if key != "source" or operator in ("=", "!="):
+        assert str(Condition.parse(f"{key} {operator}  {value} ")) == f"{key}{operator}{value}"
+
+
+@pytest.mark.parametrize(
+    ("groups", "hidden"),
+    [
+        (["hr"], {"hr/board.md"}),
+        (["hr", "board"], set()),
+        (["sales"], {"hr/board.md", "hr/pay.md"}),
+        ([], {"hr/board.md", "hr/pay.md"}),
+        (None, set()),
+    ],
+)
+@pytest.mark.parametrize("retrieval", ["dense", "lexical", "fused"])
+def test_a_group_finds_only_what_it_may_see(
+    filled: Store,
+    embedder: HashingEmbedder,
+    retrieval: Retrieval,
+    groups: list[str] | None,
+    hidden: set[str],
+) -> None:
+    scope = in_scope(filled.sources(), groups=groups)
+    texts = ["pay is due"]
+    (found,) = search(texts, embedder.embed(texts), filled, 9, retrieval, scope)
+    assert {context.source for context in found} == set(FILES) - hidden
+
+
+def test_what_is_being_written_is_shown_to_no_group(filled: Store) -> None:
+    """Its passages may still carry the access of before."""
+    filled.begin(next(r for r in filled.sources() if r.source == "office.txt"))
+    assert "office.txt" not in (in_scope(filled.sources(), groups=["hr"]) or ())
+    assert "office.txt" in (in_scope(filled.sources(), [Condition.parse("format=txt")]) or ())
+
+
+def test_a_new_access_rule_needs_no_embedding(
+    corpus: Path, filled: Store, embedder: HashingEmbedder
+) -> None:
+    embedded = len(embedder.texts)
+    write(corpus, {"reliability.toml": '[[access]]\nmatch = "office.*"\ngroups = ["sales"]'})
+    sync([corpus], filled, embedder)
+    assert len(embedder.texts) == embedded
+    assert "office.txt" not in (in_scope(filled.sources(), groups=["hr"]) or ())
+    assert "office.txt" in (in_scope(filled.sources(), groups=["sales"]) or ())
+    rows = filled._passages._collection.get(where={"source": "office.txt"})
+    assert [m["access"] for m in rows["metadatas"] or ()] == ['["sales"]']
