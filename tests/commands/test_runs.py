@@ -94,7 +94,7 @@ def test_status(store: Path) -> None:
     assert found["formats"] == {".md": 1, ".txt": 1}
     assert found["size"] > 0
     (folder,) = found["folders"].values()
-    assert (folder["documents"], folder["passages"], folder["failed"]) == (2, 2, 0)
+    assert (folder["documents"], folder["passages"], folder["failed"]) == (2, 2, 1)
     shown = factcheck("status", "--store", store).out.splitlines()
     assert any(line.startswith("0.97 ") and "leave.md  [" in line for line in shown)
     assert shown[-1].startswith("2 sources, 2 passages, ")
