@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.commands.common import json_option, store_option, store_to_write, write_json
+from factcheck_local.commands.common import (
+    StorePlace,
+    json_option,
+    store_option,
+    store_to_write,
+    write_json,
+)
+from factcheck_local.indexer import server
+from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reliability import ReliabilityProfile
@@ -39,6 +47,11 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
 @click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="Embedding model.")
 @click.option("--rebuild", is_flag=True, help="Forget the store and index everything anew.")
 @click.option(
+    "--unlock",
+    is_flag=True,
+    help="Of a store on a server: write although a run that has died elsewhere holds it.",
+)
+@click.option(
     "--formats",
     is_flag=True,
     is_eager=True,
@@ -49,12 +62,13 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
 @json_option
 def command(
     paths: tuple[Path, ...],
-    store_path: Path | None,
+    store_path: StorePlace | None,
     reliability: Path | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     embedder: str,
     rebuild: bool,
+    unlock: bool,
     as_json: bool,
 ) -> None:
     """Bring the store up to date with folders and files.
@@ -67,19 +81,33 @@ def command(
     """  # noqa: D301
     profile = ReliabilityProfile.load(reliability) if reliability else None
     model = load_model(embedder, "embedder")
-    folder = store_to_write(store_path)
+    place = store_to_write(store_path)
+    if unlock:
+        _unlock(place)
     if rebuild:
-        Store.erase(folder)
-    with Store.create(folder, Fingerprint.of(model)) as store:
+        Store.erase(place)
+    with Store.create(place, Fingerprint.of(model)) as store:
         report = sync(paths, store, model, profile, include, exclude, _progress)
         passages = store.count()
     if as_json:
         write_json(
             {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
-            | {"passages": passages, "store": str(folder)}
+            | {"passages": passages, "store": store.place}
         )
     else:
-        _show(report, passages, folder)
+        _show(report, passages, store.place)
+
+
+def _unlock(place: StorePlace) -> None:
+    """Take the lock on a server away from whoever has it.
+
+    Raises:
+        click.UsageError: if the store is a folder, of which the system lets go by itself.
+    """
+    if not isinstance(place, ServerAddress):
+        raise click.UsageError("--unlock is for a store on a server")
+    if holder := server.unlock(place):
+        click.echo(f"factcheck: unlocked, it was held by {holder}", err=True)
 
 
 def _progress(done: int, count: int, source: str) -> None:
@@ -89,9 +117,9 @@ def _progress(done: int, count: int, source: str) -> None:
         click.echo(end, nl=False, err=True)
 
 
-def _show(report: SyncReport, passages: int, folder: Path) -> None:
+def _show(report: SyncReport, passages: int, place: str) -> None:
     for part in ("removed", "skipped", "failed"):
         for entry in getattr(report, part):
             click.echo(f"{part}: {entry.source}" + (f": {entry.reason}" if entry.reason else ""))
     counts = ", ".join(f"{len(getattr(report, part))} {part}" for part in _PARTS)
-    click.echo(f"{counts}; {passages} passages in {folder}")
+    click.echo(f"{counts}; {passages} passages in {place}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import get_args
 
 import click
 
 from factcheck_local.commands.common import (
+    StorePlace,
     json_option,
     open_store,
     store_option,
@@ -35,7 +35,7 @@ from factcheck_local.retrieve import Retrieval, search
 )
 @json_option
 def command(
-    query: str, store_path: Path | None, k: int, retrieval: Retrieval, as_json: bool
+    query: str, store_path: StorePlace | None, k: int, retrieval: Retrieval, as_json: bool
 ) -> None:
     """Show the passages that QUERY finds, with their similarity, place and prior.
 

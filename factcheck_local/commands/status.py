@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
-from factcheck_local.commands.common import json_option, open_store, store_option, write_json
+from factcheck_local.commands.common import (
+    StorePlace,
+    json_option,
+    open_store,
+    store_option,
+    write_json,
+)
 from factcheck_local.relate.calibrations import read_calibrations
 
 
 @click.command("status")
 @store_option
 @json_option
-def command(store_path: Path | None, as_json: bool) -> None:
+def command(store_path: StorePlace | None, as_json: bool) -> None:
     """Show the store's sources with their prior and the rule that gave it.
 
     A calibration that factcheck calibrate has stored is shown, too.
@@ -27,7 +32,7 @@ def command(store_path: Path | None, as_json: bool) -> None:
         sources = store.sources()
         embedder = store.fingerprint.embedder
         calibrations = read_calibrations(store.path)
-        summary = {"store": str(store.path), "passages": store.count(), "digest": store.digest()}
+        summary = {"store": store.place, "passages": store.count(), "digest": store.digest()}
     if as_json:
         write_json(
             summary

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import click
 
 from factcheck_local.commands.common import (
+    StorePlace,
     check_writable,
     format_option,
     open_store,
@@ -72,7 +73,7 @@ BELOW, UNSCORED = 1, 3
 )
 def command(
     answer: str,
-    store_path: Path | None,
+    store_path: StorePlace | None,
     question: str | None,
     form: str,
     output: Path | None,

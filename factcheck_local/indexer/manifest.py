@@ -1,4 +1,4 @@
-"""What a store knows of its sources: a small SQLite file beside Chroma's.
+"""What a store knows of its sources, whether in a folder or on a server.
 
 A source is marked incomplete before its passages are touched and complete
 after, so that a run that was cut off at any point is seen by the next one.
@@ -6,10 +6,8 @@ after, so that a run that was cut off at any point is seen by the next one.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path
-
-from factcheck_local.indexer.database import open_database
+from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,55 +45,29 @@ class SourceRecord:
     complete: bool = False
 
 
-_COLUMNS = [field.name for field in fields(SourceRecord)]
-_SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS roots (label TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS sources ({", ".join(_COLUMNS)}, PRIMARY KEY (source));
-"""
-
-
-class Manifest:
+class Manifest(Protocol):
     """The records of a store's sources; a change outlives the process once a call returns."""
-
-    def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
-
-        Raises:
-            StoreError: if it is not such a file.
-        """
-        self._db = open_database(path, _SCHEMA)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
 
     def sources(self) -> tuple[SourceRecord, ...]:
         """All records, by name."""
-        rows = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sources ORDER BY source")
-        values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-        return tuple(SourceRecord(**{**row, "complete": bool(row["complete"])}) for row in values)
+        ...
 
     def write(self, record: SourceRecord) -> None:
         """Put a record, in place of an earlier one of the same source."""
-        marks = ", ".join("?" * len(_COLUMNS))
-        with self._db:
-            self._db.execute(f"INSERT OR REPLACE INTO sources VALUES ({marks})", astuple(record))
+        ...
 
     def mark_incomplete(self, source: str) -> None:
-        """Say that a source's passages are about to change."""
-        with self._db:
-            self._db.execute("UPDATE sources SET complete = 0 WHERE source = ?", (source,))
+        """Say that a source's passages are about to change; nothing where it is not there."""
+        ...
 
     def delete(self, source: str) -> None:
-        """Forget a source."""
-        with self._db:
-            self._db.execute("DELETE FROM sources WHERE source = ?", (source,))
+        """Forget a source; nothing where it is not there."""
+        ...
 
     def roots(self) -> dict[str, str]:
-        """Label of each indexed folder -> its path, relative to the store's own folder."""
-        return dict(self._db.execute("SELECT label, path FROM roots ORDER BY label"))
+        """Label of each indexed folder -> its path."""
+        ...
 
     def add_root(self, label: str, path: str) -> None:
         """Remember an indexed folder."""
-        with self._db:
-            self._db.execute("INSERT INTO roots VALUES (?, ?)", (label, path))
+        ...

@@ -12,7 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from reportlab.pdfgen.canvas import Canvas
+
+#: For a test of what a store does wherever it is.
+both_kinds = pytest.mark.parametrize("new_store", ["folder", "server"], indirect=True)
 
 
 class HashingEmbedder:
