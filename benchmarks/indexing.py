@@ -16,7 +16,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -111,14 +111,16 @@ def timed() -> Iterator[list[float]]:
 
 def _sample(store: Store) -> list[str]:
     """Passages as they were embedded, evenly spread over the store."""
-    texts = sorted(entry.text for entry in store._passages.entries())
+    passages = store._passages
+    texts = sorted(entry.text for entry in passages.entries(passages.ids()))
     return texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE]
 
 
 def _plain(embedder: SentenceTransformerEmbedder, texts: Sequence[str]) -> float:
     """Passages a second by the library's own ``encode``, at its defaults."""
     begun = time.perf_counter()
-    embedder._model.encode(list(texts), show_progress_bar=False)
+    model: Any = embedder._model
+    model.encode(list(texts), show_progress_bar=False)
     return len(texts) / (time.perf_counter() - begun)
 
 
@@ -134,7 +136,7 @@ def to_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """One table, a column for each collection."""
     lines = ["# Indexing", "", "| | " + " | ".join(r["collection"] for r in rows) + " |"]
     lines.append("|---|" + "---:|" * len(rows))
-    shown = {
+    shown: dict[str, Callable[[Mapping[str, Any]], object]] = {
         "files indexed": lambda r: f"{r['files']:,}",
         "failed": lambda r: len(r["failed"]),
         "passages": lambda r: f"{r['passages']:,}",

@@ -23,7 +23,6 @@ from factcheck_local.config import Settings
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
-from factcheck_local.indexer.passages import COLLECTION
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified
@@ -128,7 +127,7 @@ class FactChecker:
             made_with = self.store.fingerprint.embedder
             if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
                 raise StoreError(
-                    f"{self.store.path}: made with embedder {made_with.id}, not {loaded.id}",
+                    f"{self.store.place}: made with embedder {made_with.id}, not {loaded.id}",
                     hint=f"factcheck verify --embedder {made_with.id}",
                 )
         return loaded
@@ -304,8 +303,8 @@ class FactChecker:
         if self.store is None or record.contexts is not None:
             return None
         return {
-            "store": str(self.store.path),
-            "collection": COLLECTION,
+            "store": self.store.place,
+            "collection": self.store.collection,
             "chunks": self.store.count(),
             "digest": self.store.digest(),
         }

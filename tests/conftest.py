@@ -1,9 +1,15 @@
-"""Real models for the tests, loaded once: SmolLM2-135M and MiniLM."""
+"""What is real and shared by tests: SmolLM2-135M and MiniLM, and a Chroma server."""
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
+import httpx
 import pytest
 
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
@@ -12,6 +18,53 @@ from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
 
 go_offline()
+
+#: What the console script `chroma` does, without importing all of Chroma.
+_CHROMA = (
+    "import sys, chromadb_rust_bindings; chromadb_rust_bindings.cli(['chroma', *sys.argv[1:]])"
+)
+
+
+class RunningChroma:
+    """``chroma run`` in a process of its own; it can be killed and started again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        place = ("--path", str(self.path), "--host", "127.0.0.1", "--port", str(self.port))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _CHROMA, "run", *place],
+            cwd=self.path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while True:
+            assert self.process.poll() is None, "the server did not start"
+            try:
+                httpx.get(f"{self.url}/api/v2/heartbeat", trust_env=False).raise_for_status()
+                return
+            except httpx.HTTPError:
+                time.sleep(0.05)
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture(scope="session")
+def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningChroma]:
+    """A server for all tests; each uses names of its own."""
+    running = RunningChroma(tmp_path_factory.mktemp("chroma"))
+    yield running
+    running.kill()
 
 
 @pytest.fixture(scope="session")

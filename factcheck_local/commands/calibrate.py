@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from factcheck_local.commands.common import (
+    StorePlace,
     input_name,
     json_lines,
     json_option,
@@ -20,7 +21,8 @@ from factcheck_local.commands.common import (
 )
 from factcheck_local.commands.progress import stage_progress
 from factcheck_local.errors import InputError, RecordError, ScoringError
-from factcheck_local.indexer.store import CALIBRATION
+from factcheck_local.indexer.parts import CALIBRATION
+from factcheck_local.indexer.store import Store
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate.calibration import LABELS, fit
 from factcheck_local.relate.calibrations import (
@@ -62,7 +64,7 @@ def command(
     labels: str | None,
     relation: str,
     llm: str,
-    store_path: Path | None,
+    store_path: StorePlace | None,
     reset: bool,
     as_json: bool,
 ) -> None:
@@ -110,7 +112,7 @@ def command(
         date=datetime.now(UTC).date().isoformat(),
     )
     store_calibration(folder, found)
-    _show(found, _counts(gold), before, after, folder, as_json=as_json, unscored=unscored)
+    _show(found, _counts(gold), before, after, store, as_json=as_json, unscored=unscored)
     context.exit(UNSCORED if unscored else 0)
 
 
@@ -190,7 +192,7 @@ def _show(
     counts: dict[str, int],
     before: Quality,
     after: Quality,
-    folder: Path,
+    store: Store,
     *,
     as_json: bool,
     unscored: int,
@@ -209,7 +211,7 @@ def _show(
                 "unscored": unscored,
                 "before": asdict(before),
                 "after": asdict(after),
-                "store": str(folder),
+                "store": store.place,
             }
         )
         return
@@ -219,4 +221,4 @@ def _show(
     click.echo(f"log loss    {before.log_loss:.3f} before, {after.log_loss:.3f} after")
     biases = ", ".join(f"{bias:+.3f}" for bias in own.bias)
     click.echo(f"calibration slope {own.slope:.3f}, bias {biases}")
-    click.echo(f"stored for {found.scorer} in {folder / CALIBRATION}")
+    click.echo(f"stored for {found.scorer} in {store.path / CALIBRATION}")

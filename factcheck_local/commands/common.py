@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,21 +14,54 @@ from typing import Any
 import click
 
 from factcheck_local.errors import InputError, StoreError
+from factcheck_local.indexer.address import ServerAddress
+from factcheck_local.indexer.folder import STORE_NAME, find_store
 from factcheck_local.indexer.scope import Condition
-from factcheck_local.indexer.store import STORE_NAME, Store, find_store
+from factcheck_local.indexer.store import Store
 from factcheck_local.records import decode_answer, load_json
 from factcheck_local.report import to_fact_graph, to_markdown, to_text
 
 STDIN = "-"
 
+#: A scheme, or a host with a port that lacks one.
+_LIKE_AN_ADDRESS = re.compile(r"https?:|[a-z+.-]+://|[^/]+:[0-9]+(/|$)", re.IGNORECASE)
+
 #: Columns of a table that goes to a file or a pipe.
 PLAIN_WIDTH = 120
+
+#: Where a store is: its folder, or its address on a Chroma server.
+StorePlace = Path | ServerAddress
+
+
+class StoreType(click.ParamType):  # type: ignore[type-arg]  # not generic in older click
+    """A folder, or the address of a store on a server, which decides by what it looks like."""
+
+    name = "store"
+    _folder = click.Path(path_type=Path, file_okay=False)
+
+    def convert(
+        self,
+        value: str | StorePlace,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> StorePlace:
+        """See ``click.ParamType.convert``."""
+        if isinstance(value, ServerAddress):
+            return value
+        if not _LIKE_AN_ADDRESS.match(str(value)):
+            return Path(self._folder.convert(value, param, ctx))
+        try:
+            return ServerAddress.parse(str(value))
+        except StoreError as error:
+            self.fail(str(error), param, ctx)
+
 
 store_option = click.option(
     "--store",
     "store_path",
-    type=click.Path(path_type=Path, file_okay=False),
-    help=f"The store's folder; by default the nearest {STORE_NAME} from here upwards.",
+    type=StoreType(),
+    help=f"The store's folder, by default the nearest {STORE_NAME} from here upwards; "
+    "or http://HOST:PORT[/NAME] for one on a Chroma server.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 
@@ -94,19 +128,19 @@ as_option = click.option(
 )
 
 
-def open_store(path: Path | None) -> Store:
+def open_store(place: StorePlace | None) -> Store:
     """The store that the user named, or the nearest one.
 
     Raises:
         StoreError: if there is none.
     """
-    return Store.open(path or find_store(Path.cwd()))
+    return Store.open(place or find_store(Path.cwd()))
 
 
-def store_to_write(path: Path | None) -> Path:
+def store_to_write(place: StorePlace | None) -> StorePlace:
     """Where to index into: what the user named, the nearest store, or a new one here."""
-    if path is not None:
-        return path
+    if place is not None:
+        return place
     try:
         return find_store(Path.cwd())
     except StoreError:

@@ -8,9 +8,17 @@ from typing import Any
 
 import click
 
-from factcheck_local.commands.common import json_option, store_option, store_to_write, write_json
+from factcheck_local.commands.common import (
+    StorePlace,
+    json_option,
+    store_option,
+    store_to_write,
+    write_json,
+)
 from factcheck_local.commands.progress import index_progress
 from factcheck_local.errors import FactcheckError
+from factcheck_local.indexer import server
+from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reader import ReadLimits
@@ -63,6 +71,11 @@ def limit_option(name: str, field: str, unit: str, text: str) -> Callable[[Any],
 @limit_option("--max-file-time", "seconds", "SECONDS", "Give up on a file after so long.")
 @limit_option("--max-file-memory", "memory_megabytes", "MB", "What reading a file may take.")
 @click.option(
+    "--unlock",
+    is_flag=True,
+    help="Of a store on a server: write although a run that has died elsewhere holds it.",
+)
+@click.option(
     "--formats",
     is_flag=True,
     is_eager=True,
@@ -73,7 +86,7 @@ def limit_option(name: str, field: str, unit: str, text: str) -> Callable[[Any],
 @json_option
 def command(
     paths: tuple[Path, ...],
-    store_path: Path | None,
+    store_path: StorePlace | None,
     reliability: Path | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -81,6 +94,7 @@ def command(
     rebuild: bool,
     watch: bool,
     ocr: bool,
+    unlock: bool,
     as_json: bool,
     **limits: float,
 ) -> None:
@@ -94,14 +108,16 @@ def command(
     """  # noqa: D301
     profile = ReliabilityProfile.load(reliability) if reliability else None
     model = for_passages(load_model(embedder, "embedder"))
-    folder = store_to_write(store_path)
+    place = store_to_write(store_path)
+    if unlock:
+        _unlock(place)
     if rebuild:
-        Store.erase(folder)
+        Store.erase(place)
 
     def run() -> tuple[SyncReport, int]:
         # A changed profile counts at the next run, too.
         current = ReliabilityProfile.load(reliability) if reliability else profile
-        with Store.create(folder, Fingerprint.of(model)) as store, index_progress() as progress:
+        with Store.create(place, Fingerprint.of(model)) as store, index_progress() as progress:
             report = sync(
                 paths,
                 store,
@@ -116,29 +132,41 @@ def command(
             return report, store.count()
 
     show = _write if as_json else _show
-    show(*run(), folder)
+    show(*run(), str(place))
     if watch:
         click.echo("watching; interrupt to end", err=True)
-        for _ in changes(paths, folder):
+        for _ in changes(paths, place if isinstance(place, Path) else None):
             try:
                 report, passages = run()
             except FactcheckError as error:  # it may be mended while we watch
                 click.echo(f"factcheck: {error}", err=True)
                 continue
             if report.indexed or report.removed or report.failed:
-                show(report, passages, folder)
+                show(report, passages, str(place))
 
 
-def _write(report: SyncReport, passages: int, folder: Path) -> None:
+def _unlock(place: StorePlace) -> None:
+    """Take the lock on a server away from whoever has it.
+
+    Raises:
+        click.UsageError: if the store is a folder, of which the system lets go by itself.
+    """
+    if not isinstance(place, ServerAddress):
+        raise click.UsageError("--unlock is for a store on a server")
+    if holder := server.unlock(place):
+        click.echo(f"factcheck: unlocked, it was held by {holder}", err=True)
+
+
+def _write(report: SyncReport, passages: int, place: str) -> None:
     write_json(
         {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
-        | {"passages": passages, "store": str(folder)}
+        | {"passages": passages, "store": place}
     )
 
 
-def _show(report: SyncReport, passages: int, folder: Path) -> None:
+def _show(report: SyncReport, passages: int, place: str) -> None:
     for part in ("removed", "skipped", "failed"):
         for entry in getattr(report, part):
             click.echo(f"{part}: {entry.source}" + (f": {entry.reason}" if entry.reason else ""))
     counts = ", ".join(f"{len(getattr(report, part))} {part}" for part in _PARTS)
-    click.echo(f"{counts}; {passages} passages in {folder}")
+    click.echo(f"{counts}; {passages} passages in {place}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
 from factcheck_local.commands.common import (
+    StorePlace,
+    StoreType,
     input_name,
     json_lines,
     open_store,
@@ -42,7 +43,7 @@ UNSCORED = 3
 @click.option(
     "--store",
     "store_path",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=StoreType(),
     help="A store whose calibration and cache of verdicts are used; by default none.",
 )
 @click.pass_context
@@ -53,7 +54,7 @@ def command(
     budget: int | None,
     llm: str,
     quantities: bool,
-    store_path: Path | None,
+    store_path: StorePlace | None,
 ) -> None:
     """Score PAIRS, JSON lines of {"id"?, "premise", "hypothesis"}; - is stdin.
 

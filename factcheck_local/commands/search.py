@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import get_args
 
 import click
 
 from factcheck_local.commands.common import (
+    StorePlace,
     as_option,
     json_option,
     open_store,
@@ -41,7 +41,7 @@ from factcheck_local.retrieve import Retrieval, search
 @json_option
 def command(
     query: str,
-    store_path: Path | None,
+    store_path: StorePlace | None,
     k: int,
     retrieval: Retrieval,
     where: tuple[str, ...] | None,

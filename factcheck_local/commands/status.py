@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
-from factcheck_local.commands.common import json_option, open_store, store_option, write_json
+from factcheck_local.commands.common import (
+    StorePlace,
+    json_option,
+    open_store,
+    store_option,
+    write_json,
+)
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.overview import Overview, overview
 from factcheck_local.relate.calibrations import read_calibrations
@@ -19,7 +24,7 @@ from factcheck_local.report.view import one_line
 @click.command("status")
 @store_option
 @json_option
-def command(store_path: Path | None, as_json: bool) -> None:
+def command(store_path: StorePlace | None, as_json: bool) -> None:
     """Show the store's sources with their prior and the rule that gave it.
 
     What could not be read is listed with the reason, and what each folder
@@ -33,7 +38,7 @@ def command(store_path: Path | None, as_json: bool) -> None:
         found = overview(store)
         embedder = store.fingerprint.embedder
         calibrations = read_calibrations(store.path)
-        summary = {"store": str(store.path), "passages": found.passages, "digest": store.digest()}
+        summary = {"store": store.place, "passages": found.passages, "digest": store.digest()}
     if as_json:
         write_json(
             summary

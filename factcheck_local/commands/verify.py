@@ -9,6 +9,7 @@ from typing import Any, get_args
 import click
 
 from factcheck_local.commands.common import (
+    StorePlace,
     as_option,
     check_writable,
     format_option,
@@ -76,7 +77,7 @@ BELOW, UNSCORED = 1, 3
 )
 def command(
     answer: str,
-    store_path: Path | None,
+    store_path: StorePlace | None,
     question: str | None,
     form: str,
     output: Path | None,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from factcheck_local.errors import StoreError
@@ -11,6 +13,9 @@ from factcheck_local.indexer.fingerprint import REBUILD
 # A power cut may undo the last writes, never tear one: the next run does them again.
 _SETTINGS = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 
+#: Seconds to wait for another process that is writing.
+_PATIENCE = 60.0
+
 
 def open_database(path: Path, schema: str) -> sqlite3.Connection:
     """Open a file, or make it, with the tables of ``schema``.
@@ -18,10 +23,32 @@ def open_database(path: Path, schema: str) -> sqlite3.Connection:
     Raises:
         StoreError: if it is not such a file.
     """
-    database = sqlite3.connect(path)
+    database = sqlite3.connect(path, timeout=_PATIENCE)
     try:
         database.executescript(_SETTINGS + schema)
     except sqlite3.Error as error:
         database.close()
         raise StoreError(f"{path}: cannot be opened: {error}", hint=REBUILD) from error
     return database
+
+
+@contextmanager
+def exclusive(path: Path, place: object) -> Iterator[None]:
+    """Hold a file against other processes; the system lets go of it if this one dies.
+
+    Args:
+        path: the file, made where it is not there.
+        place: what it stands for, for the message.
+
+    Raises:
+        StoreError: if another process holds it.
+    """
+    lock = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{place}: another run is writing to it") from error
+        yield
+    finally:
+        lock.close()

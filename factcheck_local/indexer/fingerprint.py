@@ -62,8 +62,8 @@ class Fingerprint:
             for key, value in values.items()
         }
 
-    def check(self, wanted: Fingerprint, path: Path) -> None:
-        """Refuse a store that was made otherwise than is wanted.
+    def check(self, wanted: Fingerprint, place: object) -> None:
+        """Refuse a store, at this place, that was made otherwise than is wanted.
 
         Raises:
             StoreError: naming every setting that differs, with both values.
@@ -75,35 +75,49 @@ class Fingerprint:
             if made[key] != asked[key]
         ]
         if differences:
-            raise StoreError(f"{path}: was made otherwise: {'; '.join(differences)}", hint=REBUILD)
+            raise StoreError(f"{place}: was made otherwise: {'; '.join(differences)}", hint=REBUILD)
 
 
 def read(path: Path) -> Fingerprint:
-    """Read a store's ``store.json``.
+    """Read a store's ``store.json``; errors are those of `parse`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: cannot be read: {error}", hint=REBUILD) from error
+    return parse(text, path)
+
+
+def parse(text: str, place: object) -> Fingerprint:
+    """The inverse of `to_json`; ``place`` is where the text was, for messages.
 
     Raises:
         StoreError: if it is not that of a store, or of another version.
     """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path}: cannot be read: {error}", hint=REBUILD) from error
+        values = json.loads(text)
+    except ValueError as error:
+        raise StoreError(f"{place}: cannot be read: {error}", hint=REBUILD) from error
     found = values.get("schema") if isinstance(values, Mapping) else None
     if found == ERASING:
-        raise StoreError(f"{path.parent}: its rebuilding was interrupted", hint=REBUILD)
+        raise StoreError(f"{place}: the store's rebuilding was interrupted", hint=REBUILD)
     if found != SCHEMA:
-        raise StoreError(f"{path}: expected schema {SCHEMA}, got {found}", hint=REBUILD)
+        raise StoreError(f"{place}: expected schema {SCHEMA}, got {found}", hint=REBUILD)
     try:
         return Fingerprint(EmbedderPrint(**values["embedder"]), ChunkerPrint(**values["chunker"]))
     except (KeyError, TypeError) as error:
-        raise StoreError(f"{path}: is incomplete: {error}", hint=REBUILD) from error
+        raise StoreError(f"{place}: is incomplete: {error}", hint=REBUILD) from error
 
 
-def write(path: Path, fingerprint: Fingerprint | None) -> None:
-    """Write ``store.json``, all of it or nothing; None marks the store as being erased."""
+def to_json(fingerprint: Fingerprint | None) -> str:
+    """What a store keeps of it; None marks the store as being erased."""
     values: dict[str, Any] = {"schema": ERASING if fingerprint is None else SCHEMA}
     if fingerprint is not None:
         values |= asdict(fingerprint)
+    return json.dumps(values, indent=2)
+
+
+def write(path: Path, fingerprint: Fingerprint | None) -> None:
+    """Write ``store.json``, all of it or nothing; see `to_json`."""
     partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    partial.write_text(to_json(fingerprint) + "\n", encoding="utf-8")
     os.replace(partial, path)

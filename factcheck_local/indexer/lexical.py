@@ -67,6 +67,10 @@ class LexicalIndex:
         """Number of passages."""
         return int(self._db.execute("SELECT COUNT(*) FROM places").fetchone()[0])
 
+    def ids(self) -> frozenset[str]:
+        """Ids of all passages."""
+        return frozenset(row[0] for row in self._db.execute("SELECT id FROM places"))
+
     def present(self, ids: Iterable[str]) -> frozenset[str]:
         """Those of the ids that are in the index."""
         found = (

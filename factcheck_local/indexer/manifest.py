@@ -1,4 +1,4 @@
-"""What a store knows of its sources: a small SQLite file beside Chroma's.
+"""What a store knows of its sources, whether in a folder or on a server.
 
 A source is marked incomplete before its passages are touched and complete
 after, so that a run that was cut off at any point is seen by the next one.
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
-from pathlib import Path, PurePosixPath
-from typing import Any
-
-from factcheck_local.indexer.database import open_database
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,73 +85,40 @@ class LeftOut:
     failed: bool
 
 
-_COLUMNS = [field.name for field in fields(SourceRecord)]
-_SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS roots (label TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS sources ({", ".join(_COLUMNS)}, PRIMARY KEY (source));
-CREATE TABLE IF NOT EXISTS left_out (
-    source TEXT PRIMARY KEY, reason TEXT NOT NULL, failed INTEGER NOT NULL
-);
-"""
-
-
-class Manifest:
+class Manifest(Protocol):
     """The records of a store's sources; a change outlives the process once a call returns."""
-
-    def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
-
-        Raises:
-            StoreError: if it is not such a file.
-        """
-        self._db = open_database(path, _SCHEMA)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
 
     def sources(self) -> tuple[SourceRecord, ...]:
         """All records, by name."""
-        return self._read("ORDER BY source")
+        ...
 
     def find(self, source: str) -> SourceRecord | None:
         """A source's record; None where there is none."""
-        return next(iter(self._read("WHERE source = ?", source)), None)
-
-    def _read(self, which: str, *values: str) -> tuple[SourceRecord, ...]:
-        rows = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sources {which}", values)
-        found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-        return tuple(SourceRecord(**{**row, "complete": bool(row["complete"])}) for row in found)
+        ...
 
     def write(self, record: SourceRecord) -> None:
         """Put a record, in place of an earlier one of the same source."""
-        marks = ", ".join("?" * len(_COLUMNS))
-        with self._db:
-            self._db.execute(f"INSERT OR REPLACE INTO sources VALUES ({marks})", astuple(record))
+        ...
 
     def mark_incomplete(self, source: str) -> None:
-        """Say that a source's passages are about to change."""
-        with self._db:
-            self._db.execute("UPDATE sources SET complete = 0 WHERE source = ?", (source,))
+        """Say that a source's passages are about to change; nothing where it is not there."""
+        ...
 
     def delete(self, source: str) -> None:
-        """Forget a source."""
-        with self._db:
-            self._db.execute("DELETE FROM sources WHERE source = ?", (source,))
+        """Forget a source; nothing where it is not there."""
+        ...
 
     def roots(self) -> dict[str, str]:
-        """Label of each indexed folder -> its path, relative to the store's own folder."""
-        return dict(self._db.execute("SELECT label, path FROM roots ORDER BY label"))
+        """Label of each indexed folder -> its path."""
+        ...
 
     def add_root(self, label: str, path: str) -> None:
         """Remember an indexed folder."""
-        with self._db:
-            self._db.execute("INSERT INTO roots VALUES (?, ?)", (label, path))
+        ...
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """What the last runs came by and left out, by source."""
-        rows = self._db.execute("SELECT source, reason, failed FROM left_out ORDER BY source")
-        return tuple(LeftOut(source, reason, bool(failed)) for source, reason, failed in rows)
+        ...
 
     def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
         """Replace what is known to be left out below some places.
@@ -162,12 +127,7 @@ class Manifest:
             below: sources, and folders of sources with a slash at their end; ``""`` is all.
             found: what is left out there now.
         """
-        gone = [e.source for e in self.left_out() if lies_below(e.source, below)]
-        with self._db:
-            self._db.executemany("DELETE FROM left_out WHERE source = ?", [(s,) for s in gone])
-            self._db.executemany(
-                "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", map(astuple, found)
-            )
+        ...
 
 
 def lies_below(source: str, places: Iterable[str]) -> bool:

@@ -31,7 +31,7 @@ class Overview:
         formats: extension -> number of sources, the most frequent first.
         folders: folder of sources, one level deep, ``""`` for files above all folders
             -> its coverage, by name.
-        size: bytes on the disk.
+        size: bytes on the disk of this machine.
     """
 
     sources: tuple[SourceRecord, ...]

@@ -1,14 +1,12 @@
 """Passages in Chroma: one collection, cosine distance, embeddings given explicitly.
 
-The only module that knows Chroma. Its own embedder is never used and its
-telemetry is off.
+Chroma's own embedder is never used.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -17,16 +15,13 @@ import numpy.typing as npt
 from factcheck_local.errors import StoreError
 from factcheck_local.indexer.lexical import Entry
 from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.models.offline import go_offline
 from factcheck_local.types import Chunk, Context, Span, titled
 
 if TYPE_CHECKING:
-    from chromadb.api.client import Client
+    from chromadb import Collection
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
 
     from factcheck_local.models.contracts import FloatArray
-
-COLLECTION = "passages"
 
 #: Neighbours that HNSW looks at while building and while searching: far more
 #: than are asked for, so that the search misses next to nothing.
@@ -56,17 +51,20 @@ _T = TypeVar("_T")
 class Passages:
     """The collection of a store; see `Store` for what the methods promise."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the collection in this folder, or make it."""
-        self._client = _client(path)
-        self._collection = self._client.get_or_create_collection(
-            COLLECTION, configuration={"hnsw": HNSW}, embedding_function=None
-        )
-        self._batch = self._client.get_max_batch_size()
+    def __init__(self, collection: Collection, batch: int) -> None:
+        """Use a collection made with `HNSW`.
 
-    def close(self) -> None:
-        """Let go of the files."""
-        self._client.close()
+        Args:
+            collection: of the client that holds it open.
+            batch: passages that this client sends at a time, at most.
+        """
+        self._collection = collection
+        self._batch = batch
+
+    @property
+    def name(self) -> str:
+        """What the collection is called."""
+        return self._collection.name
 
     def of_source(self, source: str) -> dict[str, Metadata]:
         """Id -> metadata of a source's passages."""
@@ -103,13 +101,14 @@ class Passages:
         """Number of passages."""
         return int(self._collection.count())
 
-    def entries(self) -> Iterator[Entry]:
-        """Every passage, for an index of words."""
-        total = self.count()
-        for start in range(0, total, self._batch):
-            rows = self._collection.get(
-                limit=self._batch, offset=start, include=["documents", "metadatas"]
-            )
+    def ids(self) -> list[str]:
+        """Id of every passage; it tells the text and the titles, see `chunker`."""
+        return list(self._collection.get(include=[])["ids"])
+
+    def entries(self, ids: Sequence[str]) -> Iterator[Entry]:
+        """Those of these passages that are there, for an index of words."""
+        for part in _batches(ids, self._batch):
+            rows = self._collection.get(ids=list(part), include=["documents", "metadatas"])
             columns = rows["ids"], rows["documents"] or (), rows["metadatas"] or ()
             for id_, text, values in zip(*columns, strict=True):
                 title, source = str(values["title"]), str(values["source"])
@@ -241,24 +240,6 @@ def _in_order(found: Mapping[str, _T], ids: Sequence[str]) -> list[_T]:
     try:
         return [found[id_] for id_ in ids]
     except KeyError as error:
-        raise StoreError(f"the store has no passage {error}") from error
-
-
-def _client(path: Path) -> Client:
-    """Chroma on a folder of this machine, deaf to ``.env`` and to the environment.
-
-    Its settings would otherwise be read from there: another machine's server to
-    use in place of the folder, or one to send traces to.
-    """
-    go_offline()
-    import chromadb  # slow to import, and only after its switches are set
-    from chromadb.config import Settings
-
-    settings = Settings(
-        _env_file=None,  # type: ignore[call-arg]
-        anonymized_telemetry=False,
-        chroma_api_impl="chromadb.api.rust.RustBindingsAPI",
-        chroma_otel_collection_endpoint="",
-        chroma_otel_granularity=None,
-    )
-    return cast("Client", chromadb.PersistentClient(path, settings))
+        raise StoreError(
+            f"the store has no passage {error}", hint="the same again, if a run is writing to it"
+        ) from error

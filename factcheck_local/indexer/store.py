@@ -1,24 +1,14 @@
 """The store: passages with their embeddings in Chroma, their sources in a manifest.
 
-A store is a folder::
-
-    store.json        what it was made with, see `fingerprint`
-    sources.sqlite3   its sources, see `manifest`
-    chroma/           its passages, see `passages`
-    lexical.sqlite3   their words, see `lexical`
-    writer.lock       held while a run writes
-    verdicts.sqlite   scores of pairs, see `relate.cache`
-    calibration.json  fitted on the user's own labels, see `relate.calibrations`
-
-The last two do not depend on the passages: they outlive a rebuild.
+It is in a folder, or on a Chroma server that several machines share; `folder` and
+`server` say what is where, and `Store` is the same for both.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import sqlite3
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,47 +18,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from factcheck_local.errors import InputError, ModelError, StoreError
-from factcheck_local.indexer import fingerprint as fingerprints
-from factcheck_local.indexer.fingerprint import REBUILD, Fingerprint
-from factcheck_local.indexer.lexical import Entry, LexicalIndex
-from factcheck_local.indexer.manifest import LeftOut, Manifest, SourceRecord
-from factcheck_local.indexer.passages import (
-    OWN,
-    Metadata,
-    Passages,
-    inherited,
-    metadata,
-    text_sha256,
-)
+from factcheck_local.errors import InputError, ModelError
+from factcheck_local.indexer import folder, server
+from factcheck_local.indexer.address import ServerAddress
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.lexical import Entry
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord
+from factcheck_local.indexer.parts import Parts
+from factcheck_local.indexer.passages import OWN, Metadata, inherited, metadata, text_sha256
 from factcheck_local.types import Chunk, Context
 
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import FloatArray
 
-#: Name of the store's folder where none is given.
-STORE_NAME = ".factcheck"
-
-_META, _SOURCES, _CHROMA, _LOCK = "store.json", "sources.sqlite3", "chroma", "writer.lock"
-_LEXICAL = "lexical.sqlite3"
-_HINT = "factcheck index PATH..."
-
-#: What the relation model keeps in a store's folder.
-VERDICTS, CALIBRATION = "verdicts.sqlite", "calibration.json"
-_KEPT = frozenset({VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION})
-
-
-def find_store(start: Path) -> Path:
-    """The nearest `STORE_NAME` in a folder or above it, as git finds ``.git``.
-
-    Raises:
-        StoreError: if there is none.
-    """
-    start = start.resolve()
-    for folder in (start, *start.parents):
-        if (folder / STORE_NAME / _META).is_file():
-            return folder / STORE_NAME
-    raise StoreError(f"no store ({STORE_NAME}) in {start} or above it", hint=_HINT)
+#: Passages whose words are fetched from a server at a time.
+_FETCHED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,83 +51,70 @@ class Draft:
 
 
 class Store:
-    """Passages with embeddings, priors and places. A context manager; one writer at a time."""
+    """Passages with embeddings, priors and places. A context manager; one writer at a time.
 
-    def __init__(self, path: Path, fingerprint: Fingerprint) -> None:
+    Attributes:
+        place: what its user calls it, a folder or an address.
+        path: the folder of what this machine keeps: the store itself where that is a
+            folder, and verdicts, calibrations and words of one on a server.
+        collection: name of the passages' collection.
+        fingerprint: what it was made with.
+    """
+
+    def __init__(self, parts: Parts) -> None:
         """Use `open` or `create`."""
-        self.path = path
-        self.fingerprint = fingerprint
-        self._manifest = Manifest(path / _SOURCES)
-        try:
-            self._passages = Passages(path / _CHROMA)
-        except Exception as error:  # Chroma raises errors of any kind on a damaged folder
-            self._manifest.close()
-            raise StoreError(f"{path}: is damaged: {error}", hint=REBUILD) from error
-        try:
-            self._lexical = LexicalIndex(path / _LEXICAL)
-        except StoreError:
-            self._passages.close()
-            self._manifest.close()
-            raise
+        self.place = parts.place
+        self.path = parts.path
+        self.collection = parts.passages.name
+        self.fingerprint = parts.fingerprint
+        self._parts = parts
+        self._manifest = parts.manifest
+        self._passages = parts.passages
+        self._lexical = parts.lexical
 
     @classmethod
-    def open(cls, path: Path, fingerprint: Fingerprint | None = None) -> Store:
+    def open(cls, where: Path | ServerAddress, fingerprint: Fingerprint | None = None) -> Store:
         """Open a store that is there.
 
         Args:
-            path: its folder.
+            where: its folder, or its address.
             fingerprint: what it must have been made with; None takes it as it is.
 
         Raises:
-            StoreError: if there is none, it is damaged, or it was made otherwise.
+            StoreError: if there is none, it is damaged, it was made otherwise, or its
+                server does not answer.
         """
-        if not (path / _META).is_file():
-            raise StoreError(f"no store at {path}", hint=_HINT)
-        found = fingerprints.read(path / _META)
-        if fingerprint is not None:
-            found.check(fingerprint, path)
-        return cls(path, found)
+        if isinstance(where, ServerAddress):
+            return cls(server.open_parts(where, fingerprint))
+        return cls(folder.open_parts(where, fingerprint))
 
     @classmethod
-    def create(cls, path: Path, fingerprint: Fingerprint) -> Store:
+    def create(cls, where: Path | ServerAddress, fingerprint: Fingerprint) -> Store:
         """Open a store made with this fingerprint; make it where there is none.
 
         Raises:
-            StoreError: if the folder holds something else, cannot be made, or
-                holds a store that was made otherwise.
+            StoreError: if the folder or the collection holds something else, cannot be
+                made, or holds a store that was made otherwise.
         """
-        if not (path / _META).exists():
-            try:
-                path.mkdir(parents=True, exist_ok=True)
-                if any(found.name not in _KEPT for found in path.iterdir()):
-                    raise StoreError(f"{path}: is not a store, and not empty")
-                fingerprints.write(path / _META, fingerprint)
-            except OSError as error:
-                raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
-        return cls.open(path, fingerprint)
+        if isinstance(where, ServerAddress):
+            return cls(server.create_parts(where, fingerprint))
+        return cls(folder.create_parts(where, fingerprint))
 
     @staticmethod
-    def erase(path: Path) -> None:
+    def erase(where: Path | ServerAddress) -> None:
         """Remove a store that is not open, for a rebuild; nothing where there is none.
 
-        Other files of the folder stay. If this is interrupted, no run takes
-        what is left for a store.
+        Verdicts and calibrations stay. If this is interrupted, no run takes what is
+        left for a store.
         """
-        if not (path / _META).exists():
-            return
-        fingerprints.write(path / _META, None)
-        for database in (_SOURCES, _LEXICAL):
-            for name in (database, f"{database}-wal", f"{database}-shm"):
-                (path / name).unlink(missing_ok=True)
-        (path / _LOCK).unlink(missing_ok=True)
-        shutil.rmtree(path / _CHROMA, ignore_errors=True)
-        (path / _META).unlink()
+        if isinstance(where, ServerAddress):
+            server.erase(where)
+        else:
+            folder.erase(where)
 
     def close(self) -> None:
-        """Let go of the files."""
-        self._lexical.close()
-        self._passages.close()
-        self._manifest.close()
+        """Let go of files and connections."""
+        self._parts.close()
 
     def __enter__(self) -> Store:
         """The store itself."""
@@ -182,26 +133,39 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other runs from writing meanwhile; the system lets go of it if this one dies.
+        """Keep other runs from writing meanwhile.
+
+        The index of words is brought up to date first.
 
         Raises:
             StoreError: if another run is writing.
         """
-        lock = sqlite3.connect(self.path / _LOCK, timeout=0, isolation_level=None)
-        try:
-            try:
-                lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError as error:
-                raise StoreError(f"{self.path}: another run is writing to it") from error
-            if self._lacks_words():
-                self._lexical.rebuild(self._passages.entries())
+        with self._parts.lock():
+            if self._parts.shared:
+                self._match_words()
+            elif self._lacks_words():
+                self._lexical.rebuild(self._passages.entries(self._passages.ids()))
             yield
-        finally:
-            lock.close()
 
     def _lacks_words(self) -> bool:
         """Whether the file with the words was lost."""
         return not self._lexical.count() and bool(self._passages.count())
+
+    def _match_words(self) -> None:
+        """Give the index of words the passages that are there now, and no others.
+
+        Comparing ids is enough, since an id tells the text; of 20,000 passages it takes
+        a server a tenth of a second.
+        """
+        # In this order: what a run of this machine adds in between is not taken for gone.
+        known = self._lexical.ids()
+        there = frozenset(self._passages.ids())
+        self._lexical.delete(known - there)
+        missing = sorted(there - known)
+        for start in range(0, len(missing), _FETCHED):
+            entries = self._passages.entries(missing[start : start + _FETCHED])
+            # All at hand before the file is written to, so that no other process waits for it.
+            self._lexical.write(list(entries))
 
     def begin(self, record: SourceRecord) -> Draft:
         """Say that a source's passages are about to change."""
@@ -288,13 +252,20 @@ class Store:
         self._manifest.delete(source)
 
     def add_root(self, label: str, path: str) -> None:
-        """Remember an indexed folder, see `roots`."""
+        """Remember an indexed folder by its path from `path`'s parent, see `roots`."""
+        if self._parts.shared:
+            # There is nothing that it could move together with.
+            path = Path(os.path.normpath(self.path.resolve().parent / path)).as_posix()
         self._manifest.add_root(label, path)
 
     # ------------------------------------------------------------- reading
 
     def roots(self) -> dict[str, str]:
-        """Label of each indexed folder -> its path, relative to the store's parent."""
+        """Label of each indexed folder -> its path.
+
+        It is relative to the parent of the store's folder; absolute where the store is
+        on a server, and then the same folder to each machine that indexes.
+        """
         return self._manifest.roots()
 
     def sources(self) -> tuple[SourceRecord, ...]:
@@ -325,7 +296,7 @@ class Store:
         self._manifest.set_left_out(below, found)
 
     def size(self) -> int:
-        """Bytes that the store takes on the disk."""
+        """Bytes that the store takes on the disk of this machine."""
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
     def contexts(self, ids: Sequence[str]) -> list[Context]:
@@ -375,6 +346,8 @@ class Store:
     ) -> list[list[tuple[str, float]]]:
         """Ids of the k passages that share the most telling words with each text, with BM25.
 
+        The words of a store on a server are those of the passages there as this is called.
+
         Args:
             texts: n queries.
             k: at least 1.
@@ -387,7 +360,9 @@ class Store:
         """
         if k < 1:
             raise InputError(f"expected k of at least 1, got {k}")
-        if self._lacks_words():
+        if self._parts.shared:
+            self._match_words()
+        elif self._lacks_words():
             with self.writing():
                 pass
         return [self._lexical.query(text, k, sources) for text in texts]

@@ -116,7 +116,7 @@ def sync(
     """
     paths = tuple(paths)
     made = store.fingerprint
-    made.check(Fingerprint.of(embedder, made.chunker), store.path)
+    made.check(Fingerprint.of(embedder, made.chunker), store.place)
     with store.writing():
         plan = survey(paths, store, include, exclude)
         roots = {root for root, _ in plan.files.values()}

@@ -13,26 +13,26 @@ DEBOUNCE_MS = 1000
 
 
 def changes(
-    paths: Sequence[Path], ignore: Path, *, stop: Event | None = None
+    paths: Sequence[Path], ignore: Path | None, *, stop: Event | None = None
 ) -> Iterator[frozenset[Path]]:
     """Files that changed below the paths, a set each time some did.
 
     Args:
         paths: folders, and files, whose folder has to stay.
-        ignore: a folder whose changes do not count: the store's.
+        ignore: a folder whose changes do not count: the store's; None for none.
         stop: ends it, when set.
 
     Raises:
         KeyboardInterrupt: when the user interrupts it.
     """
-    ignored = ignore.resolve()
+    ignored = ignore.resolve() if ignore else None
     folders = [path for path in paths if path.is_dir()]
     # Editors write a new file and rename it, so a file is watched through its folder.
     files = frozenset(path.resolve() for path in paths if not path.is_dir())
 
     def counts(_change: Change, name: str) -> bool:
         path = Path(name)
-        if path.is_relative_to(ignored):
+        if ignored and path.is_relative_to(ignored):
             return False
         return path in files or any(path.is_relative_to(folder.resolve()) for folder in folders)
 

@@ -43,6 +43,21 @@ def hub_reachable() -> Iterator[None]:
         constants.HF_HUB_OFFLINE = before
 
 
+@contextmanager
+def without_proxies() -> Iterator[None]:
+    """Hide the environment's proxies from a library that reads them as its client is made."""
+    before = {name: os.environ.get(name) for name in ("NO_PROXY", "no_proxy")}
+    os.environ.update(dict.fromkeys(before, "*"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 def quiet_transformers() -> None:
     """Switch off transformers' own progress bars and advice on stderr."""
     from transformers.utils import logging

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from factcheck_local.errors import StoreError
-from factcheck_local.indexer.store import CALIBRATION
+from factcheck_local.indexer.parts import CALIBRATION
 from factcheck_local.relate.calibration import Calibration
 
 SCHEMA = "factcheck.calibration/1"

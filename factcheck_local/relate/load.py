@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.indexer.store import VERDICTS
+from factcheck_local.indexer.parts import VERDICTS
 from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.contracts import LabelScorer
 from factcheck_local.models.registry import DEFAULT_ENCODER, load_model

@@ -13,10 +13,14 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from factcheck_local.indexer.store import Store
 from factcheck_local.types import titled
+
+#: For a test of what a store does wherever it is.
+both_kinds = pytest.mark.parametrize("new_store", ["folder", "server"], indirect=True)
 
 
 class HashingEmbedder:

@@ -15,7 +15,7 @@ from factcheck_local.indexer.lexical import Entry, LexicalIndex
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 
-from .helpers import HashingEmbedder, write
+from .helpers import HashingEmbedder, both_kinds, write
 
 TEXTS = {
     "leave": "Leave policy\nStaff get 25 days of annual leave.",
@@ -100,6 +100,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the store
 
 
+@both_kinds
 def test_the_store_keeps_it_up_to_date(
     tmp_path: Path, store: Store, embedder: HashingEmbedder
 ) -> None:
@@ -166,6 +167,7 @@ def test_it_is_not_made_while_another_run_writes(
     lock.close()
 
 
+@both_kinds
 def test_what_was_cut_off_between_the_two_is_written_again(
     tmp_path: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

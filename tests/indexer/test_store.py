@@ -18,13 +18,13 @@ import pytest
 from factcheck_local.errors import InputError, ModelError, StoreError
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import ChunkerPrint, EmbedderPrint, Fingerprint
+from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.loaders.plain import load
 from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.indexer.passages import COLLECTION
-from factcheck_local.indexer.store import Store, find_store
+from factcheck_local.indexer.store import Store
 from factcheck_local.types import Chunk, Span
 
-from .helpers import HashingEmbedder
+from .helpers import HashingEmbedder, both_kinds
 
 OpenStore = Callable[..., Store]
 
@@ -44,6 +44,7 @@ def unit_vectors(count: int, dimension: int = 64, seed: int = 0) -> npt.NDArray[
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
+@both_kinds
 def test_contexts_carry_what_a_citation_needs(store: Store) -> None:
     known = record(date="2024-03-01", superseded_by="b.txt", prior=0.6, prior_rule="*.txt (old)")
     (first, second) = passages(2)
@@ -57,6 +58,7 @@ def test_contexts_carry_what_a_citation_needs(store: Store) -> None:
     assert (two.id, two.page, two.title) == (first.id, None, "a.txt")
 
 
+@both_kinds
 def test_embeddings_come_back_as_given(store: Store) -> None:
     chunks, vectors = passages(5), unit_vectors(5)
     store.put(record(), chunks, vectors)
@@ -66,6 +68,7 @@ def test_embeddings_come_back_as_given(store: Store) -> None:
     assert store.embeddings([]).shape == (0, 64)
 
 
+@both_kinds
 def test_query_finds_the_exact_nearest(store: Store) -> None:
     chunks, vectors = passages(400), unit_vectors(400)
     store.put(record(), chunks, vectors)
@@ -86,6 +89,7 @@ def test_similarity_is_that_of_the_cosine(store: Store) -> None:
     assert [similarity for _, similarity in found] == pytest.approx([0.5**0.5, -(0.5**0.5)])
 
 
+@both_kinds
 @pytest.mark.parametrize("reverse", [False, True])
 def test_ties_are_settled_by_id(store: Store, reverse: bool) -> None:
     chunks = passages(12)
@@ -112,6 +116,7 @@ def test_query_says_the_same_on_every_run(new_store: OpenStore, tmp_path: Path) 
     assert all(answer == answers[0] for answer in answers)
 
 
+@both_kinds
 def test_query_of_few_or_none(store: Store) -> None:
     assert store.query(unit_vectors(2), k=3) == [[], []]
     store.put(record(), passages(2), unit_vectors(2))
@@ -141,6 +146,7 @@ def test_unknown_passage(store: Store) -> None:
         store.embeddings(["nope"])
 
 
+@both_kinds
 def test_put_replaces_what_a_source_had(store: Store) -> None:
     old = passages(6)
     store.put(record(date="2020", superseded_by="x"), old, unit_vectors(6))
@@ -153,6 +159,7 @@ def test_put_replaces_what_a_source_had(store: Store) -> None:
     assert store.sources() == (written,)
 
 
+@both_kinds
 def test_known_passages_need_no_new_embedding(store: Store) -> None:
     chunks = passages(4)
     store.put(record(), chunks[:3], unit_vectors(3))
@@ -166,6 +173,7 @@ def test_known_passages_need_no_new_embedding(store: Store) -> None:
     np.testing.assert_array_equal(store.embeddings([chunks[1].id])[0], unit_vectors(3)[1])
 
 
+@both_kinds
 def test_interrupted_source_is_marked(store: Store) -> None:
     store.begin(record())
     store.add([(record(), passage) for passage in passages(2)], unit_vectors(2))
@@ -174,6 +182,7 @@ def test_interrupted_source_is_marked(store: Store) -> None:
     assert store.count() == 2
 
 
+@both_kinds
 def test_revise_reaches_every_passage(store: Store) -> None:
     chunks = passages(3)
     written = store.put(record(date="2024"), chunks, unit_vectors(3))
@@ -186,6 +195,7 @@ def test_revise_reaches_every_passage(store: Store) -> None:
     assert store.digest() == digest
 
 
+@both_kinds
 def test_remove(store: Store) -> None:
     store.put(record("a.txt"), passages(3), unit_vectors(3))
     store.put(record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
@@ -195,6 +205,7 @@ def test_remove(store: Store) -> None:
     assert store.count() == 2
 
 
+@both_kinds
 def test_digest_does_not_depend_on_the_order_of_writing(new_store: OpenStore) -> None:
     digests = set()
     for name, sources in (("one", ["a.txt", "b.txt"]), ("two", ["b.txt", "a.txt"])):
@@ -274,7 +285,7 @@ def test_create_does_not_touch_other_folders(tmp_path: Path) -> None:
         ("[]", "expected schema factcheck.store/2, got None"),
         ('{"schema": "factcheck.store/9"}', "got factcheck.store/9"),
         ('{"schema": "factcheck.store/2"}', "is incomplete"),
-        ('{"schema": "factcheck.store/erasing"}', "its rebuilding was interrupted"),
+        ('{"schema": "factcheck.store/erasing"}', "the store's rebuilding was interrupted"),
     ],
 )
 def test_broken_store_json(tmp_path: Path, content: str, message: str) -> None:
@@ -314,6 +325,7 @@ def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: P
     }
 
 
+@both_kinds
 def test_one_writer_at_a_time(new_store: OpenStore) -> None:
     store, other = new_store(), new_store()
     with store.writing():
@@ -326,7 +338,7 @@ def test_one_writer_at_a_time(new_store: OpenStore) -> None:
 
 def test_chroma_keeps_cosine_and_no_embedder(store: Store) -> None:
     collection = store._passages._collection
-    assert collection.name == COLLECTION
+    assert collection.name == store.collection == "passages"
     configuration = collection.configuration_json
     assert configuration["hnsw"]["space"] == "cosine"
     assert configuration["hnsw"]["ef_search"] == 500
@@ -344,7 +356,7 @@ from factcheck_local.indexer.store import Store
 assert "chromadb" not in sys.modules
 with Store.create(Path("store"), Fingerprint(EmbedderPrint("e", "0" * 64, 2))) as store:
     store.query(np.ones((1, 2), dtype=np.float32), k=1)
-    settings = store._passages._client.get_settings()
+    settings = store._passages._collection._client.get_settings()
     assert settings.anonymized_telemetry is False
     assert not settings.chroma_otel_collection_endpoint
 assert not {"onnxruntime", "posthog", "torch"} & set(sys.modules), "an embedder or telemetry"

@@ -20,7 +20,7 @@ from factcheck_local.indexer.survey import Entry
 from factcheck_local.indexer.sync import Step, SyncReport, sync
 from factcheck_local.types import Chunk, Span
 
-from .helpers import HashingEmbedder, contents, long_text, pdf, write
+from .helpers import HashingEmbedder, both_kinds, contents, long_text, pdf, write
 from .samples import workbook
 
 OpenStore = Callable[..., Store]
@@ -43,6 +43,7 @@ def counts(report: SyncReport) -> tuple[int, int, int, int, int]:
     return indexed, unchanged, removed, skipped, failed
 
 
+@both_kinds
 def test_first_run(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
     write(corpus, FILES)
     progress: list[Step] = []
@@ -109,6 +110,7 @@ def test_edit_within_the_same_time_stamp_and_size_is_seen(
     assert counts(sync([corpus], store, embedder)) == (1, 0, 0, 0, 0)
 
 
+@both_kinds
 def test_changed_file_embeds_only_what_is_new(
     corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
 ) -> None:
@@ -130,6 +132,7 @@ def test_changed_file_embeds_only_what_is_new(
     assert store.query(query, 9) == fresh.query(query, 9)  # lines and offsets moved too
 
 
+@both_kinds
 def test_deleted_file_is_removed(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
     write(corpus, FILES)
     sync([corpus], store, embedder)
@@ -374,6 +377,7 @@ def test_path_that_does_not_exist(corpus: Path, store: Store, embedder: HashingE
 # ------------------------------------------------------------------ priors
 
 
+@both_kinds
 def test_changed_profile_embeds_nothing(
     corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
 ) -> None:
@@ -502,6 +506,7 @@ def test_rules_reach_the_evidence_without_embedding(
 # ------------------------------------------------------------ interruption
 
 
+@both_kinds
 @pytest.mark.parametrize("at", [0, 1, 3, 5, 8])
 def test_interrupted_run_continues(
     corpus: Path, new_store: OpenStore, monkeypatch: pytest.MonkeyPatch, at: int
@@ -525,6 +530,7 @@ def test_interrupted_run_continues(
     assert counts(sync([corpus], store, again)) == (0, 3, 0, 0, 0)
 
 
+@both_kinds
 def test_interrupted_update_leaves_no_old_passages(
     corpus: Path, new_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -575,6 +581,7 @@ def interrupt_second_call(monkeypatch: pytest.MonkeyPatch, store: Store, method:
     monkeypatch.setattr(passages._collection, method, once)
 
 
+@both_kinds
 def test_interrupted_change_of_priors_is_not_taken_for_done(
     corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -591,6 +598,7 @@ def test_interrupted_change_of_priors_is_not_taken_for_done(
     assert len(embedder.texts) == embedded
 
 
+@both_kinds
 def test_interrupted_removal_is_not_taken_for_complete(
     corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -667,6 +675,7 @@ def test_same_input_same_output(corpus: Path, new_store: OpenStore) -> None:
 # ------------------------------------------------------------------- roots
 
 
+@both_kinds
 def test_same_names_below_two_folders(
     store: Store, embedder: HashingEmbedder, tmp_path: Path
 ) -> None:
@@ -723,6 +732,7 @@ def test_part_of_a_known_folder(corpus: Path, store: Store, embedder: HashingEmb
     assert store.roots() == {"": "docs"}
 
 
+@both_kinds
 def test_folder_around_a_known_one(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
     write(corpus, FILES)
     sync([corpus / "policies"], store, embedder)

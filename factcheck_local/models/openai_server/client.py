@@ -1,6 +1,7 @@
 """Requests to a model server: its address only, retried where it is busy, one line if it fails.
 
-Together with ``models/pull.py`` the only code that reaches a network. Documents
+Together with ``models/pull.py`` and ``indexer/chroma.py`` the only code that reaches a
+network. Documents
 travel in these requests, so they go to the named address and nowhere else: a redirect
 is refused, and the proxies and passwords that the environment may name are not used.
 """

@@ -1,0 +1,66 @@
+"""Where a store on a Chroma server is, as a user names it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from factcheck_local.errors import StoreError
+
+#: Name of a server's store where the address has none.
+DEFAULT_NAME = "passages"
+
+#: What the names of a store's other collections end in, see `server`.
+SOURCES, WRITER = "-sources", "-writer"
+
+_ADDRESS = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]+|\[[0-9a-f:.]+\]):(?P<port>[0-9]{1,5})(/(?P<name>[^/]*))?",
+    re.IGNORECASE,
+)
+#: A part of what Chroma takes as the name of a collection, with room for an ending.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,98}[A-Za-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """A Chroma server and the store on it; ``str()`` gives it as a user would write it.
+
+    Attributes:
+        scheme: ``http`` or ``https``.
+        host: a name or an IP address, in lower case; IPv6 in brackets.
+        port: 1 to 65535.
+        name: of the store; one server holds several.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    name: str = DEFAULT_NAME
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read ``http://HOST:PORT`` or ``http://HOST:PORT/NAME``, or the same with https.
+
+        Raises:
+            StoreError: if it is anything else. The text is not repeated, for it may
+                hold a password.
+        """
+        found = _ADDRESS.fullmatch(text)
+        if not found or not 0 < int(found["port"]) < 65536:
+            raise StoreError("expected an address such as http://localhost:8000 or …:8000/NAME")
+        name = found["name"] or DEFAULT_NAME
+        if not _NAME.fullmatch(name) or name.endswith((SOURCES, WRITER)):
+            raise StoreError(
+                "expected a store's name of 3 to 100 letters, digits, '.', '_' and '-', "
+                f"not ending in {SOURCES} or {WRITER}"
+            )
+        return cls(found["scheme"].lower(), found["host"].lower(), int(found["port"]), name)
+
+    @property
+    def url(self) -> str:
+        """The server alone."""
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    def __str__(self) -> str:
+        return self.url if self.name == DEFAULT_NAME else f"{self.url}/{self.name}"

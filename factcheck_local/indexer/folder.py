@@ -1,0 +1,110 @@
+"""A store in a folder, for one machine.
+
+The folder holds::
+
+    store.json        what it was made with, see `fingerprint`
+    sources.sqlite3   its sources, see `manifest_sqlite`
+    chroma/           its passages, see `passages`
+    lexical.sqlite3   their words, see `lexical`
+    writer.lock       held while a run writes
+    verdicts.sqlite   scores of pairs, see `relate.cache`
+    calibration.json  fitted on the user's own labels, see `relate.calibrations`
+
+The last two do not depend on the passages: they outlive a rebuild.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from factcheck_local.errors import StoreError
+from factcheck_local.indexer import fingerprint as fingerprints
+from factcheck_local.indexer.chroma import folder_client
+from factcheck_local.indexer.database import exclusive
+from factcheck_local.indexer.fingerprint import REBUILD, Fingerprint
+from factcheck_local.indexer.lexical import LexicalIndex
+from factcheck_local.indexer.manifest_sqlite import SqliteManifest
+from factcheck_local.indexer.parts import CALIBRATION, INDEX, LEXICAL, LOCK, VERDICTS, Parts
+from factcheck_local.indexer.passages import HNSW, Passages
+
+#: Name of the store's folder where none is given.
+STORE_NAME = ".factcheck"
+
+_META, _SOURCES, _CHROMA, _COLLECTION = "store.json", "sources.sqlite3", "chroma", "passages"
+_KEPT = frozenset({VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION})
+
+
+def find_store(start: Path) -> Path:
+    """The nearest `STORE_NAME` in a folder or above it, as git finds ``.git``.
+
+    Raises:
+        StoreError: if there is none.
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / STORE_NAME / _META).is_file():
+            return folder / STORE_NAME
+    raise StoreError(f"no store ({STORE_NAME}) in {start} or above it", hint=INDEX)
+
+
+def open_parts(path: Path, fingerprint: Fingerprint | None = None) -> Parts:
+    """Open a store that is there; see `Store.open`."""
+    if not (path / _META).is_file():
+        raise StoreError(f"no store at {path}", hint=INDEX)
+    found = fingerprints.read(path / _META)
+    if fingerprint is not None:
+        found.check(fingerprint, path)
+    with ExitStack() as opened:
+        manifest = SqliteManifest(path / _SOURCES)
+        opened.callback(manifest.close)
+        try:
+            client = folder_client(path / _CHROMA)
+            opened.callback(client.close)
+            collection = client.get_or_create_collection(
+                _COLLECTION, configuration={"hnsw": HNSW}, embedding_function=None
+            )
+            passages = Passages(collection, client.get_max_batch_size())
+        except Exception as error:  # Chroma raises errors of any kind on a damaged folder
+            raise StoreError(f"{path}: is damaged: {error}", hint=REBUILD) from error
+        lexical = LexicalIndex(path / LEXICAL)
+        opened.callback(lexical.close)
+        return Parts(
+            place=str(path),
+            path=path,
+            fingerprint=found,
+            shared=False,
+            manifest=manifest,
+            passages=passages,
+            lexical=lexical,
+            lock=partial(exclusive, path / LOCK, path),
+            close=opened.pop_all().close,
+        )
+
+
+def create_parts(path: Path, fingerprint: Fingerprint) -> Parts:
+    """Open a store made with this fingerprint, or make it; see `Store.create`."""
+    if not (path / _META).exists():
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(found.name not in _KEPT for found in path.iterdir()):
+                raise StoreError(f"{path}: is not a store, and not empty")
+            fingerprints.write(path / _META, fingerprint)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
+    return open_parts(path, fingerprint)
+
+
+def erase(path: Path) -> None:
+    """Remove a store that is not open; see `Store.erase`. Other files of the folder stay."""
+    if not (path / _META).exists():
+        return
+    fingerprints.write(path / _META, None)
+    for database in (_SOURCES, LEXICAL):
+        for name in (database, f"{database}-wal", f"{database}-shm"):
+            (path / name).unlink(missing_ok=True)
+    (path / LOCK).unlink(missing_ok=True)
+    shutil.rmtree(path / _CHROMA, ignore_errors=True)
+    (path / _META).unlink()

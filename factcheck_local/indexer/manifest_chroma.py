@@ -1,0 +1,107 @@
+"""The sources of a store on a server: a collection beside that of the passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from factcheck_local.errors import StoreError
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
+
+if TYPE_CHECKING:
+    from chromadb import Collection
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
+
+#: Nothing is searched for by its vector, which Chroma asks for all the same.
+_VECTOR = np.zeros((1, 1), dtype=np.float32)
+HNSW: CreateHNSWConfiguration = {"space": "l2"}
+
+#: Begins the ids of roots. A source is a relative path, so none begins with it.
+_ROOT = "/"
+
+#: Begins the ids of what was left out. A label of a root does not begin with a slash.
+_LEFT_OUT = "//"
+
+
+class ChromaManifest:
+    """A `Manifest` in a collection: an item for each source, root and file that was left out."""
+
+    def __init__(self, collection: Collection) -> None:
+        """Use a collection of this store alone."""
+        self._collection = collection
+
+    def sources(self) -> tuple[SourceRecord, ...]:
+        """See `Manifest.sources`.
+
+        Raises:
+            StoreError: if one is not as it was written.
+        """
+        items = self._items()
+        names = sorted(id_ for id_ in items if not id_.startswith(_ROOT))
+        return tuple(_record(self._collection.name, items[name]) for name in names)
+
+    def find(self, source: str) -> SourceRecord | None:
+        """See `Manifest.find`."""
+        rows = self._collection.get(ids=[source], include=["metadatas"])
+        metadatas: Sequence[Any] = rows["metadatas"] or ()
+        return next((_record(self._collection.name, values) for values in metadatas), None)
+
+    def write(self, record: SourceRecord) -> None:
+        """See `Manifest.write`."""
+        self._put(record.source, asdict(record))
+
+    def mark_incomplete(self, source: str) -> None:
+        """See `Manifest.mark_incomplete`."""
+        self._collection.update(ids=[source], metadatas=[{"complete": False}])
+
+    def delete(self, source: str) -> None:
+        """See `Manifest.delete`."""
+        self._collection.delete(ids=[source])
+
+    def roots(self) -> dict[str, str]:
+        """See `Manifest.roots`."""
+        items = self._items()
+        ids = (i for i in sorted(items) if i.startswith(_ROOT) and not i.startswith(_LEFT_OUT))
+        return {id_.removeprefix(_ROOT): str(items[id_]["path"]) for id_ in ids}
+
+    def add_root(self, label: str, path: str) -> None:
+        """See `Manifest.add_root`."""
+        self._put(_ROOT + label, {"path": path})
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """See `Manifest.left_out`."""
+        items = self._items()
+        ids = (id_ for id_ in sorted(items) if id_.startswith(_LEFT_OUT))
+        return tuple(LeftOut(id_.removeprefix(_LEFT_OUT), **items[id_]) for id_ in ids)
+
+    def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
+        """See `Manifest.set_left_out`."""
+        for entry in self.left_out():
+            if lies_below(entry.source, below):
+                self._collection.delete(ids=[_LEFT_OUT + entry.source])
+        for entry in found:
+            self._put(_LEFT_OUT + entry.source, {"reason": entry.reason, "failed": entry.failed})
+
+    def _items(self) -> dict[str, dict[str, Any]]:
+        rows = self._collection.get(include=["metadatas"])
+        metadatas: Sequence[Any] = rows["metadatas"] or ()
+        return dict(zip(rows["ids"], metadatas, strict=True))
+
+    def _put(self, id_: str, values: dict[str, Any]) -> None:
+        # A None takes the place of what was there, and does not come back.
+        self._collection.upsert(ids=[id_], embeddings=_VECTOR, metadatas=[values])
+
+
+def _record(collection: str, values: Mapping[str, Any]) -> SourceRecord:
+    """A record as it was written.
+
+    Raises:
+        StoreError: if it is another.
+    """
+    try:
+        return SourceRecord(**values)
+    except TypeError as error:
+        raise StoreError(f"{collection}: is damaged: {error}") from error

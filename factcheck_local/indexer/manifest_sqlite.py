@@ -1,0 +1,87 @@
+"""The sources of a store in a folder: a small SQLite file beside Chroma's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+
+from factcheck_local.indexer.database import open_database
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
+
+_COLUMNS = [field.name for field in fields(SourceRecord)]
+_SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS roots (label TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS sources ({", ".join(_COLUMNS)}, PRIMARY KEY (source));
+CREATE TABLE IF NOT EXISTS left_out (
+    source TEXT PRIMARY KEY, reason TEXT NOT NULL, failed INTEGER NOT NULL
+);
+"""
+
+
+class SqliteManifest:
+    """A `Manifest` in a SQLite file."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            StoreError: if it is not such a file.
+        """
+        self._db = open_database(path, _SCHEMA)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def sources(self) -> tuple[SourceRecord, ...]:
+        """See `Manifest.sources`."""
+        return self._read("ORDER BY source")
+
+    def find(self, source: str) -> SourceRecord | None:
+        """See `Manifest.find`."""
+        return next(iter(self._read("WHERE source = ?", source)), None)
+
+    def _read(self, which: str, *values: str) -> tuple[SourceRecord, ...]:
+        rows = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sources {which}", values)
+        found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        return tuple(SourceRecord(**{**row, "complete": bool(row["complete"])}) for row in found)
+
+    def write(self, record: SourceRecord) -> None:
+        """See `Manifest.write`."""
+        marks = ", ".join("?" * len(_COLUMNS))
+        with self._db:
+            self._db.execute(f"INSERT OR REPLACE INTO sources VALUES ({marks})", astuple(record))
+
+    def mark_incomplete(self, source: str) -> None:
+        """See `Manifest.mark_incomplete`."""
+        with self._db:
+            self._db.execute("UPDATE sources SET complete = 0 WHERE source = ?", (source,))
+
+    def delete(self, source: str) -> None:
+        """See `Manifest.delete`."""
+        with self._db:
+            self._db.execute("DELETE FROM sources WHERE source = ?", (source,))
+
+    def roots(self) -> dict[str, str]:
+        """See `Manifest.roots`."""
+        return dict(self._db.execute("SELECT label, path FROM roots ORDER BY label"))
+
+    def add_root(self, label: str, path: str) -> None:
+        """See `Manifest.add_root`."""
+        with self._db:
+            self._db.execute("INSERT INTO roots VALUES (?, ?)", (label, path))
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """See `Manifest.left_out`."""
+        rows = self._db.execute("SELECT source, reason, failed FROM left_out ORDER BY source")
+        return tuple(LeftOut(source, reason, bool(failed)) for source, reason, failed in rows)
+
+    def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
+        """See `Manifest.set_left_out`."""
+        gone = [entry.source for entry in self.left_out() if lies_below(entry.source, below)]
+        with self._db:
+            self._db.executemany("DELETE FROM left_out WHERE source = ?", [(s,) for s in gone])
+            self._db.executemany(
+                "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", map(astuple, found)
+            )

@@ -1,0 +1,46 @@
+"""What a store is put together from, in a folder or on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.lexical import LexicalIndex
+from factcheck_local.indexer.manifest import Manifest
+from factcheck_local.indexer.passages import Passages
+
+#: What the relation model keeps in a store's folder, see `Parts.path`.
+VERDICTS, CALIBRATION = "verdicts.sqlite", "calibration.json"
+
+#: Names of other files there: the index of words, and what a run holds while it writes.
+LEXICAL, LOCK = "lexical.sqlite3", "writer.lock"
+
+INDEX = "factcheck index PATH..."
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The open parts of a store.
+
+    Attributes:
+        place: what its user calls it, a folder or an address.
+        path: the folder of what this machine alone keeps; of a store in a folder, the store.
+        fingerprint: what it was made with.
+        shared: whether other machines write to it, and know nothing of this one's files.
+        lock: keeps other runs from writing for as long as it is held; raises
+            ``StoreError`` if one is.
+        close: lets go of all parts.
+    """
+
+    place: str
+    path: Path
+    fingerprint: Fingerprint
+    shared: bool
+    manifest: Manifest
+    passages: Passages
+    lexical: LexicalIndex
+    lock: Callable[[], AbstractContextManager[None]]
+    close: Callable[[], None]
