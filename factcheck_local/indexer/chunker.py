@@ -28,7 +28,7 @@ TARGET_WORDS = 150
 MAX_WORDS = 180
 
 #: Grows when the same document would be cut, or its passages named, otherwise.
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 
 #: Cost of a section border inside a passage: two sections of half the target
 #: each are as good apart (2 x 0.5²) as together.

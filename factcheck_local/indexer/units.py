@@ -1,7 +1,8 @@
 """Cuts blocks into units: the smallest stretches that a passage is packed from.
 
 A unit is a sentence or a line where they are short, a group of words where
-they are not. No word is ever cut. Every rule runs in linear time.
+they are not. No word of up to `MAX_WORD` characters is ever cut. Every rule runs in
+linear time.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from factcheck_local.types import Document
 
@@ -18,10 +19,13 @@ from factcheck_local.types import Document
 #: of an empty passage, which costs 1.
 BLOCK_CUT, SENTENCE_CUT, BROKEN_CUT = 0.05, 0.5, 3.0
 
+#: Longer runs of characters, encoded pictures say, count as several words.
+MAX_WORD = 100
+
 # A character of a script without spaces counts as a word, so that such a text
 # can be measured and cut.
 _IDEOGRAPH = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]+")
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|[^\s{_IDEOGRAPH}]{{1,{MAX_WORD}}}")
 
 _LINE_END = r"(?:\r\n?|\n)"
 _ENDS = re.compile(
@@ -69,9 +73,37 @@ def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
 
     Args:
         document: what to cut.
-        smallest: units of a block are joined up to this number of words.
+        smallest: units of a block, and small blocks, are joined up to this number of words.
         largest: a sentence of more words is cut between words.
     """
+    pending: Unit | None = None
+    whole = False  # whether it is made of whole blocks
+    for unit, is_block in _units(document, smallest, largest):
+        if pending is not None:
+            if whole and is_block and _joinable(document.text, pending, unit, smallest):
+                words = pending.words + unit.words
+                pending = replace(pending, end=unit.end, words=words, cut=unit.cut)
+                continue
+            yield pending
+        pending, whole = unit, is_block
+    if pending is not None:
+        yield pending
+
+
+def _joinable(text: str, unit: Unit, following: Unit, smallest: int) -> bool:
+    """Whether two blocks are so small that no passage needs to end between them."""
+    return (
+        unit.words + following.words <= smallest
+        and not unit.is_heading
+        and not following.is_heading
+        and (unit.section, unit.page, unit.shift)
+        == (following.section, following.page, following.shift)
+        and not word_count(text, unit.end, following.start)  # a remark that was left out
+    )
+
+
+def _units(document: Document, smallest: int, largest: int) -> Iterator[tuple[Unit, bool]]:
+    """The units of each block, and whether one is the whole block."""
     text = document.text
     path: list[tuple[int, str]] = []  # (number of the section, heading)
     fed, seen = 0, 0  # line feeds in text[:seen]
@@ -85,7 +117,7 @@ def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
         shift = None if block.line is None else block.line - fed
         pieces = list(_pieces(text, block.span.start, block.span.end, smallest, largest))
         for index, (start, end, words, cut) in enumerate(pieces):
-            yield Unit(
+            unit = Unit(
                 start,
                 end,
                 words,
@@ -96,6 +128,7 @@ def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
                 page,
                 shift,
             )
+            yield unit, len(pieces) == 1
 
 
 def word_count(text: str, start: int, end: int) -> int:

@@ -254,7 +254,7 @@ OTHERWISE = [
     (Fingerprint(replace(MADE, dimension=768)), "embedder.dimension is 64 there, 768 now$"),
     (Fingerprint(replace(MADE, sha256="1" * 64)), "embedder.sha256 is 0+ there, 1+ now$"),
     (Fingerprint(MADE, ChunkerPrint(max_words=200)), "chunker.max_words is 180 there, 200 now$"),
-    (Fingerprint(MADE, ChunkerPrint(2, 90)), "chunker.version is .*; chunker.target_words is"),
+    (Fingerprint(MADE, ChunkerPrint(1, 90)), "chunker.version is .*; chunker.target_words is"),
 ]
 
 
@@ -321,7 +321,7 @@ def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: P
     assert json.loads((tmp_path / ".factcheck" / "store.json").read_text()) == {
         "schema": "factcheck.store/2",
         "embedder": {"id": "hashing", "sha256": "0" * 64, "dimension": 64},
-        "chunker": {"version": 1, "target_words": 150, "max_words": 180},
+        "chunker": {"version": 2, "target_words": 150, "max_words": 180},
     }
 
 

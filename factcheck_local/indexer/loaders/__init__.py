@@ -1,22 +1,20 @@
 """One loader a file format: bytes in, a `Document` with its structure out.
 
 A loader is a function ``load(data: bytes, source: str) -> Document`` in a
-module of its own. A new format is a module and its line in `LOADERS`.
+module of its own; where `Format.ocr` is true it takes ``ocr: bool``, too. A new format
+is a module and its line in `LOADERS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import cast
 
 from factcheck_local.errors import DocumentError
 from factcheck_local.types import Document
-
-Loader = Callable[[bytes, str], Document]
-
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -25,10 +23,12 @@ class Format:
     Attributes:
         module: module of this package, imported on first use.
         title: what the format is called.
+        ocr: whether OCR can give it text.
     """
 
     module: str
     title: str
+    ocr: bool = False
 
 
 _MARKDOWN = Format("markdown", "Markdown with YAML front matter")
@@ -46,7 +46,7 @@ LOADERS = {
     ".text": _TEXT,
     ".html": _HTML,
     ".htm": _HTML,
-    ".pdf": Format("pdf", "PDF, its text layer"),
+    ".pdf": Format("pdf", "PDF, its text layer", ocr=True),
     ".docx": Format("docx", "Word document"),
     ".pptx": Format("pptx", "PowerPoint presentation, with speaker notes"),
     ".xlsx": Format("xlsx", "Excel workbook, a statement for each row"),
@@ -62,47 +62,81 @@ LOADERS = {
 }
 
 
+#: Characters of a reason that are kept.
+MAX_REASON = 300
+
+
 class UnsupportedFormatError(DocumentError):
     """Nothing reads such a file, or there is nothing in it to be read: nothing failed."""
 
 
 def why_unsupported(name: str) -> str | None:
     """The reason why a file of this name is not read, None where one loader reads it."""
+    if not _is_unicode(name):
+        return "its name is not valid UTF-8"
     extension = Path(name).suffix
     if extension.lower() in LOADERS:
         return None
     return f"no loader for {extension}" if extension else "no loader for files without extension"
 
 
-def load(path: Path, source: str, *, ocr: bool = False) -> Document:  # noqa: ARG001
+def load(path: Path, source: str, *, ocr: bool = False) -> Document:
     """Read a file with the loader for its extension.
 
     Args:
         path: the file.
         source: what citations call it: its path below the corpus root, with
             forward slashes.
+        ocr: whether to read pages of a PDF that have no text by OCR.
 
     Returns:
         The document; at least one of its blocks holds text.
 
     Raises:
         UnsupportedFormatError: if no loader reads this extension, or what is in the file:
-            XML that is no export, a module without docstrings.
+            XML that is no export, a module without docstrings; or if its path is not UTF-8.
         DocumentError: if the file cannot be read, is not what its extension
-            says, or holds no text. The message is ``source: reason``.
+            says, or holds no text; if OCR is asked for, needed, and not installed. The
+            message is ``source: reason``, the reason one printable line.
     """
-    if reason := why_unsupported(path.name):
-        raise UnsupportedFormatError(f"{source}: {reason}")
-    module = import_module(f"{__name__}.{LOADERS[path.suffix.lower()].module}")
     try:
+        return _loaded(path, source, ocr)
+    except DocumentError as error:
+        raise type(error)(f"{source}: {_plain(str(error).removeprefix(f'{source}: '))}") from error
+
+
+def _loaded(path: Path, source: str, ocr: bool) -> Document:
+    """As `load`, with reasons as the loaders put them."""
+    if reason := why_unsupported(path.name if _is_unicode(source) else source):
+        raise UnsupportedFormatError(f"{source}: {reason}")
+    form = LOADERS[path.suffix.lower()]
+    module = import_module(f"{__name__}.{form.module}")
+    try:
+        mode = path.stat().st_mode
+        if not S_ISREG(mode) and not S_ISDIR(mode):  # a pipe would never end
+            raise DocumentError(f"{source}: is not a regular file")
         data = path.read_bytes()
     except OSError as error:
         raise DocumentError(f"{source}: cannot be read: {error.strerror}") from error
     try:
-        document = cast(Loader, module.load)(data, source)
+        document = cast(
+            Document, module.load(data, source, ocr=ocr) if form.ocr else module.load(data, source)
+        )
     except RecursionError as error:
         raise DocumentError(f"{source}: is nested too deeply") from error
     if not document.blocks:
         detail = "empty file" if not data else "holds no text"
         raise DocumentError(f"{source}: {detail}")
     return document
+
+
+def _is_unicode(name: str) -> bool:
+    """Whether a name is text; the bytes of one that is not are halves of surrogate pairs."""
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _plain(reason: str) -> str:
+    """A reason as one line: it may quote the file."""
+    shown = "".join(character if character.isprintable() else " " for character in reason)
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= MAX_REASON else shown[: MAX_REASON - 1] + "\u2026"

@@ -26,6 +26,9 @@ from factcheck_local.types import Document
 #: Level of a paragraph in the outline: 0 the title, 1 to 9 headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 
+#: Columns that a table can have, as Word has them.
+MAX_COLUMNS = 63
+
 # Word's own styles of lists; "List Paragraph" is an indentation only.
 _LIST = re.compile(r"list(?! paragraph)\b", re.IGNORECASE)
 
@@ -170,12 +173,12 @@ def _rows(table: Any) -> Iterator[list[str]]:  # noqa: ANN401
     above: dict[int, str] = {}
     for row in _children(table, qn("w:tr")):
         cells: dict[int, str] = {}
-        column = int(_value(row, "w:trPr/w:gridBefore") or 0)
+        column = min(int(_value(row, "w:trPr/w:gridBefore") or 0), MAX_COLUMNS)
         for cell in _children(row, qn("w:tc")):
             merged = cell.find("w:tcPr/w:vMerge", cell.nsmap)
             goes_on = merged is not None and merged.get(qn("w:val"), "continue") == "continue"
             cells[column] = above.get(column, "") if goes_on else _said(cell)
-            column += int(_value(cell, "w:tcPr/w:gridSpan") or 1)
+            column += min(int(_value(cell, "w:tcPr/w:gridSpan") or 1), MAX_COLUMNS)
         above = cells
         yield [cells.get(index, "") for index in range(min(column, max(cells, default=-1) + 1))]
 

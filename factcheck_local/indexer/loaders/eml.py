@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import email
 from collections.abc import Iterator
-from email import policy
 from email.errors import HeaderParseError
+from email.header import decode_header, make_header
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -19,6 +20,9 @@ from factcheck_local.indexer.loaders import html
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.text import one_line
 from factcheck_local.types import Document
+
+#: Characters of a field that are taken apart: the parser's time grows faster than these.
+MAX_FIELD = 2000
 
 #: A message has at least one of these.
 _TELLING = ("from", "to", "subject", "date", "message-id", "received")
@@ -44,9 +48,17 @@ def load(data: bytes, source: str) -> Document:
     return layout.document(source, data, header(message, "Subject"), metadata)
 
 
+class _Policy(EmailPolicy):
+    """Takes fields that describe a part no longer than `MAX_FIELD`."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        """A field's value, taken apart."""
+        return super().header_fetch_parse(name, value[:MAX_FIELD])
+
+
 def parse(data: bytes) -> EmailMessage:
     """The message in these bytes; parsing never fails, it finds less."""
-    return email.message_from_bytes(data, policy=policy.default)
+    return email.message_from_bytes(data, policy=_Policy())
 
 
 def is_message(message: EmailMessage) -> bool:
@@ -68,13 +80,22 @@ def lay_out(message: EmailMessage, layout: Layout) -> tuple[str, ...]:
 
 
 def header(message: EmailMessage, name: str) -> str:
-    """A header field on one line, decoded; all of them where there are several."""
+    """A header field on one line, decoded; all of them where there are several.
+
+    The library's way to take addresses apart fails on broken ones, and its time and
+    memory grow with the square of their number.
+    """
+    values = (str(value) for key, value in message.raw_items() if key.lower() == name.lower())
+    return one_line(", ".join(map(_decoded, values)))
+
+
+def _decoded(value: str) -> str:
+    """A field with its encoded words as text; as it stands if they are broken."""
+    raw = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     try:
-        values = [str(value) for value in message.get_all(name, [])]
-    except (HeaderParseError, ValueError, LookupError, AttributeError, TypeError):
-        # The parser of structured fields fails on some that are broken: take them raw.
-        values = [str(v) for key, v in message.raw_items() if key.lower() == name.lower()]
-    return one_line(", ".join(values))
+        return str(make_header(decode_header("".join(raw.splitlines()))))
+    except (HeaderParseError, ValueError, LookupError):
+        return raw
 
 
 def _day(message: EmailMessage) -> str | None:

@@ -25,8 +25,11 @@ from factcheck_local.indexer.loaders.text import (
     META_KEYS,
     HeadingPath,
     decode,
+    decode_any,
     first_heading,
+    one_line,
     paragraphs,
+    shortened,
     stated,
 )
 from factcheck_local.types import Block, Document, Span
@@ -34,6 +37,7 @@ from factcheck_local.types import Block, Document, Span
 _HEADINGS = {f"h{level}": [str(level)] for level in range(1, 7)}
 _BLOCKS = ("section", "details", "summary", "form", "fieldset", "dl", "dt", "dd")
 _TABLE = "rows"  # no element of HTML: a table as lines, laid out as it is
+_DROPPED = "dropped"  # no element of HTML: goes, with all that is in it
 _CSS = {
     **CSS_PROFILES["strict"],
     **{tag: Style(display=Display.block) for tag in _BLOCKS},
@@ -45,11 +49,11 @@ _CSS = {
 # The body itself is never dropped: pages hide it until a script has run.
 _UNSEEN = etree.XPath(
     ".//script|.//style|.//noscript|.//template|.//svg|.//iframe|.//select|.//textarea"
-    "|.//button|.//comment()|.//processing-instruction()|.//*[@hidden][not(self::body)]"
+    "|.//button|.//*[@hidden][not(self::body)]"
     "|.//*[contains(translate(@style, ' ', ''), 'display:none')][not(self::body)]"
     "|.//nav|.//*[@role='navigation' or @role='search']"
 )
-_MAIN = etree.XPath(".//main|.//*[@role='main']|.//article[count(//article) = 1]")
+_MAIN = etree.XPath(".//main|.//*[@role='main']|(.//article)[$articles = 1]")
 _FURNITURE = etree.XPath(
     ".//*[self::footer or self::aside or self::header[not(.//h1)] or @role='contentinfo'"
     " or @role='complementary' or @role='banner'][not(ancestor::article)]"
@@ -68,17 +72,17 @@ def load(data: bytes, source: str) -> Document:
     """Read a page: its main content, its title, and metadata from ``<meta name=...>``.
 
     Raises:
-        DocumentError: if the bytes are not text in the encoding that the page
-            declares, UTF-8 where it declares none.
+        DocumentError: if the bytes are not text, by their byte order mark or else in the
+            encoding that the page declares.
     """
-    html = _XML_DECLARATION.sub("", decode(data, source, _encoding(data, source)), count=1)
     sha256 = hashlib.sha256(data).hexdigest()
     name = PurePosixPath(source).name
-    page = _parsed(html)
+    declared = _declared(data, source)
+    page = _parsed(decode(data, source, declared) if declared else decode_any(data, source))
     if page is None:
         return Document(source, "", name, (), sha256)
     metadata = {key: value for key in META_KEYS if (value := _meta(page, key)) is not None}
-    page_title = " ".join((page.findtext(".//title") or "").split())
+    page_title = shortened(one_line(page.findtext(".//title") or ""))
     text, blocks = _content(page)
     title = page_title or first_heading(blocks) or name
     return Document(source, text, title, blocks, sha256, metadata=metadata)
@@ -86,26 +90,29 @@ def load(data: bytes, source: str) -> Document:
 
 def extract(html: str) -> tuple[str, tuple[Block, ...]]:
     """The text of a page's main content and its blocks, for HTML inside other formats."""
-    page = _parsed(_XML_DECLARATION.sub("", html, count=1))
+    page = _parsed(html)
     return ("", ()) if page is None else _content(page)
 
 
 def _parsed(html: str) -> HtmlElement | None:
     """The page's tree; None if there is nothing in it, or nothing but comments."""
-    try:  # huge_tree: without it the parser drops, silently, what is nested deeply
-        return document_fromstring(html, parser=HTMLParser(huge_tree=True))
+    declaration = _XML_DECLARATION.match(html)  # which lxml refuses in a text
+    # huge_tree: without it the parser drops, silently, what is nested deeply
+    parser = HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True)
+    try:
+        return document_fromstring(html[declaration.end() if declaration else 0 :], parser=parser)
     except etree.ParserError:
         return None
 
 
-def _encoding(data: bytes, source: str) -> str:
-    """The encoding that the page declares, as browsers read the declaration."""
+def _declared(data: bytes, source: str) -> str | None:
+    """The encoding that the page declares, as browsers read it; None without a declaration."""
     declared = _DECLARED.search(data, 0, 1024)
     if declared is None or data.startswith(codecs.BOM_UTF8):
-        return "utf-8"
+        return None
     label = declared[1].decode("ascii", "replace")
     if label.lower().startswith(("utf-16", "utf-32")):
-        return "utf-8"  # a declaration that could be read as ASCII cannot be true
+        return None  # a declaration that could be read as ASCII cannot be true
     try:
         b"x".decode(label)  # knows text encodings only, where codecs.lookup knows others too
         name = codecs.lookup(label).name
@@ -126,12 +133,12 @@ def _content(page: HtmlElement) -> tuple[str, tuple[Block, ...]]:
     """The text of the main content and its blocks."""
     for body in page.iter("body"):
         body.attrib.pop("style", None)
-    for element in _UNSEEN(page):
-        element.drop_tree()
-    main = next((found for found in _MAIN(page) if found.text_content().strip()), None)
+    _drop(page, _UNSEEN(page))
+    articles = sum(1 for _ in page.iter("article"))
+    mains = _MAIN(page, articles=articles)
+    main = next((found for found in mains if found.text_content().strip()), None)
     if main is None:
-        for element in _FURNITURE(page):
-            element.drop_tree()
+        _drop(page, _FURNITURE(page))
         main = page
     main.tail = None
     _flatten_tables(main)
@@ -139,6 +146,13 @@ def _content(page: HtmlElement) -> tuple[str, tuple[Block, ...]]:
     text = engine.get_text()
     headings = ((a.start, a.end, int(a.metadata)) for a in engine.get_annotations())
     return text, tuple(_blocks(text, sorted(headings)))
+
+
+def _drop(page: HtmlElement, elements: list[HtmlElement]) -> None:
+    """Take elements out, their tails left; one by one that would take quadratic time."""
+    for element in elements:
+        element.tag = _DROPPED
+    etree.strip_elements(page, _DROPPED, with_tail=False)
 
 
 def _flatten_tables(root: HtmlElement) -> None:

@@ -15,7 +15,13 @@ from typing import Any
 
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders.layout import Layout
-from factcheck_local.indexer.loaders.text import decode_any, one_line, paragraphs, stated_all
+from factcheck_local.indexer.loaders.text import (
+    MAX_TITLE,
+    decode_any,
+    one_line,
+    paragraphs,
+    stated_all,
+)
 from factcheck_local.types import Document
 
 TITLE_KEYS = ("title", "heading")
@@ -160,7 +166,12 @@ def _record(layout: Layout, line: int, value: Any) -> None:  # noqa: ANN401
 
 
 def _fields(name: str, value: Any) -> Iterator[str]:  # noqa: ANN401
-    """Lines "name: value"; what is nested has its names joined by dots."""
+    """Lines "name: value"; what is nested has its names joined by dots.
+
+    Of a name that is too long its end is kept.
+    """
+    if len(name) > MAX_TITLE:
+        name = "\u2026" + name[1 - MAX_TITLE :]
     if isinstance(value, tuple):
         for key, inner in value:
             yield from _fields(f"{name}.{key}" if name else key, inner)

@@ -11,20 +11,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders.text import (
     HeadingPath,
     clean,
     first_heading,
     one_line,
     paragraphs,
+    shortened,
 )
 from factcheck_local.types import Block, Document, Span
 
 PAGE_BREAK = "\n\f\n"
 
+#: Characters of text that a file may give: a table's header stands in each of its rows.
+MAX_TEXT = 100_000_000
+
 
 class Layout:
-    """A document being written, from its first block to its last."""
+    """A document being written, from its first block to its last.
+
+    Whatever adds text raises DocumentError where it becomes longer than `MAX_TEXT`; the
+    message does not name the source.
+    """
 
     def __init__(self) -> None:
         """Begin with nothing."""
@@ -92,7 +101,7 @@ class Layout:
     ) -> Document:
         """The document; without a title, its first heading or the file's name is it."""
         blocks = tuple(self.blocks)
-        named = one_line(clean(title or "")) or first_heading(blocks)
+        named = shortened(one_line(clean(title or ""))) or first_heading(blocks)
         return Document(
             source=source,
             text="".join(self._parts),
@@ -123,3 +132,5 @@ class Layout:
     def _write(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
+        if self._length > MAX_TEXT:
+            raise DocumentError(f"would be more than {MAX_TEXT} characters of text")

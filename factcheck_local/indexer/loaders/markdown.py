@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
+import yaml.composer
+import yaml.events
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -24,6 +26,8 @@ _FRONT_MATTER = re.compile(
     r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
 _LINE_END = re.compile(r"\r\n?|\n")  # what the parser counts as one line end
+# ValueError: the 31st of June; the others: tags whose value is not what they say.
+_NOT_YAML = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError, TypeError)
 _COMMENTS = re.compile(r"(?:<!--.*?-->\s*)+", re.DOTALL)
 
 
@@ -39,14 +43,29 @@ def load(data: bytes, source: str) -> Document:
     return file_as_document(source, data, text, _blocks(text, body), metadata)
 
 
+class _FrontMatterLoader(yaml.SafeLoader):
+    """Reads YAML without aliases: a few lines of them can stand for any amount of text."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:  # noqa: ANN401
+        """The next value.
+
+        Raises:
+            YAMLError: if it is an alias.
+        """
+        if self.check_event(yaml.events.AliasEvent):
+            mark = self.peek_event().start_mark
+            raise yaml.composer.ComposerError(problem="aliases are not read", problem_mark=mark)
+        return super().compose_node(parent, index)
+
+
 def _front_matter(text: str, source: str) -> tuple[dict[str, Any], int]:
     """The metadata, and the offset at which the text proper begins."""
     match = _FRONT_MATTER.match(text)
     if match is None:
         return {}, 0
     try:
-        values = yaml.safe_load(match["yaml"])
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: the 31st of June
+        values = yaml.load(match["yaml"], _FrontMatterLoader)  # noqa: S506, a safe one
+    except _NOT_YAML as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 2}" if mark else ""
         what = getattr(error, "problem", None) or str(error).partition("\n")[0]

@@ -1,7 +1,8 @@
 """Guards and properties of Office Open XML files, which are zip archives of XML.
 
-Every limit is checked on the archive's directory, before anything is decompressed;
-zipfile itself never reads more of a member than the directory says.
+Every limit is checked on the archive's directory, before anything is decompressed. Then
+each member is decompressed as far as the directory says, and must end there: zipfile,
+which the libraries read with, decompresses all of a member and cuts it afterwards.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import datetime
 import io
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -26,12 +29,16 @@ SMALL_MEMBER = 10_000_000
 #: Members of an archive; a large presentation has some thousands.
 MAX_MEMBERS = 20_000
 
+#: Bytes decompressed at a time.
+PIECE = 1_048_576
+
 #: A document type would have to stand in so much of an XML member, in bytes.
 PROLOG = 65_536
 
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _ENCRYPTED = 0x1  # flag bit of a member
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the only ones that Office writes
 _DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
@@ -69,16 +76,48 @@ def check(data: bytes, source: str, kind: str) -> None:
         if any(member.flag_bits & _ENCRYPTED for member in members):
             raise DocumentError(f"{source}: is encrypted, a password is needed")
         _check_sizes(members, source)
+        if sum(member.compress_size for member in members) > len(data):
+            raise DocumentError(f"{source}: its members overlap: a zip bomb?")
         if "[Content_Types].xml" not in archive.namelist():
             raise DocumentError(f"{source}: is not a {kind} (a zip archive of something else)")
         for member in members:
-            if member.filename.endswith((".xml", ".rels")):
-                with archive.open(member) as file:
-                    prolog = file.read(PROLOG).replace(b"\x00", b"")  # it may be UTF-16
-                if _DECLARATION.search(prolog):
+            with archive.open(member) as file:  # which checks its place
+                if not _ends_where_it_says(data, member):
                     raise DocumentError(
-                        f"{source}: declares XML entities or a document type in {member.filename!r}"
+                        f"{source}: {member.filename!r} is not as long as it says: a zip bomb?"
                     )
+                if not member.filename.endswith((".xml", ".rels")):
+                    continue
+                prolog = file.read(PROLOG).replace(b"\x00", b"")  # it may be UTF-16
+            if _DECLARATION.search(prolog):
+                raise DocumentError(
+                    f"{source}: declares XML entities or a document type in {member.filename!r}"
+                )
+
+
+def _ends_where_it_says(data: bytes, member: zipfile.ZipInfo) -> bool:
+    """Whether a member, decompressed, has the length that the directory says.
+
+    Raises:
+        ValueError, zlib.error: if it cannot be decompressed.
+    """
+    if member.compress_type == zipfile.ZIP_STORED:
+        return member.compress_size == member.file_size
+    if member.compress_type not in _METHODS:
+        raise ValueError(f"{member.filename!r} is compressed in a way that Office does not know")
+    head = data[member.header_offset : member.header_offset + 30]
+    start = member.header_offset + 30 + sum(struct.unpack("<2H", head[26:]))  # name, extra field
+    inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+    size = 0
+    for at in range(start, start + member.compress_size, PIECE):
+        rest = data[at : min(at + PIECE, start + member.compress_size)]
+        while not inflate.eof and size <= member.file_size:
+            said = inflate.decompress(rest, PIECE)
+            rest = inflate.unconsumed_tail
+            if not said:
+                break  # more is needed
+            size += len(said)
+    return inflate.eof and size == member.file_size
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], source: str) -> None:
@@ -108,11 +147,12 @@ def reading(source: str, kind: str) -> Iterator[None]:
     """Whatever a library makes of a broken file, as one clear line.
 
     Raises:
-        DocumentError: naming the file, if anything is raised inside.
+        DocumentError: naming the file, if anything but a lack of memory or of stack is
+            raised inside.
     """
     try:
         yield
-    except DocumentError:
+    except (DocumentError, MemoryError, RecursionError):
         raise
     except Exception as error:  # a damaged file makes the parsers raise nearly anything
         what = " ".join(str(error).split())[:200] or type(error).__name__

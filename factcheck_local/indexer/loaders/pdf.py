@@ -21,7 +21,13 @@ from pypdf.generic import Destination
 
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders.layout import PAGE_BREAK
-from factcheck_local.indexer.loaders.text import HeadingPath, clean, paragraphs
+from factcheck_local.indexer.loaders.text import (
+    HeadingPath,
+    clean,
+    one_line,
+    paragraphs,
+    shortened,
+)
 from factcheck_local.types import Block, Document, Span
 
 #: How far from its end a file must have its end-of-file marker, in bytes.
@@ -31,15 +37,15 @@ EOF_WINDOW = 1024
 _Entry = tuple[int, int, str]
 
 
-def load(data: bytes, source: str) -> Document:
-    """Read the text layer of a PDF.
+def load(data: bytes, source: str, *, ocr: bool = False) -> Document:
+    """Read the text layer of a PDF; with ``ocr``, pages that have none by OCR.
 
-    Pages without any text are listed, counting from 1, under the metadata key
-    ``pages_without_text``.
+    Metadata lists pages, counting from 1: those without any text under the key
+    ``pages_without_text``, those read by OCR under ``ocr_pages``.
 
     Raises:
         DocumentError: if the file is empty, truncated, damaged or encrypted with
-            a password, or if no page has text.
+            a password, or if no page has text; if OCR fails or is not installed.
     """
     if not data:
         raise DocumentError(f"{source}: empty file")
@@ -47,16 +53,22 @@ def load(data: bytes, source: str) -> Document:
         raise DocumentError(f"{source}: is not a PDF (it does not begin with %PDF-)")
     if b"%%EOF" not in data.rstrip(b"\x00\r\n\t ")[-EOF_WINDOW:]:
         raise DocumentError(f"{source}: is truncated (no end-of-file marker)")
-    pages, outline, title = _read(data, source)
+    with _parsing(source):
+        reader = _reader(data, source)
+        pages = _texts(reader)
+        outline = list(_outline(reader, reader.outline))
+        title = _title(reader)
+    read = _recognised(reader, pages, source) if ocr else {}
+    pages = [read.get(number, text) for number, text in enumerate(pages, start=1)]
     empty = [number for number, text in enumerate(pages, start=1) if not text]
     if len(empty) == len(pages):
-        raise DocumentError(
-            f"{source}: no text layer on any of {len(pages)} pages: scanned? run OCR first"
-        )
+        advice = "OCR found none either" if ocr else "scanned? run OCR first"
+        raise DocumentError(f"{source}: no text layer on any of {len(pages)} pages: {advice}")
     starts = [0]
     for text in pages[:-1]:
         starts.append(starts[-1] + len(text) + len(PAGE_BREAK))
     full = PAGE_BREAK.join(pages)
+    listed = {"pages_without_text": tuple(empty), "ocr_pages": tuple(read)}
     return Document(
         source=source,
         text=full,
@@ -64,49 +76,76 @@ def load(data: bytes, source: str) -> Document:
         blocks=tuple(_blocks(full, starts, outline)),
         sha256=hashlib.sha256(data).hexdigest(),
         page_starts=tuple(starts),
-        metadata={"pages_without_text": tuple(empty)} if empty else {},
+        metadata={key: numbers for key, numbers in listed.items() if numbers},
     )
 
 
-def _read(data: bytes, source: str) -> tuple[list[str], list[_Entry], str]:
-    """The text of each page, the outline and the title, "" without one.
+@contextmanager
+def _parsing(source: str) -> Iterator[None]:
+    """Silence the parser's warnings about what it mends by itself, and tell its errors.
 
     Raises:
-        DocumentError: if the file is damaged, or encrypted with a password.
+        DocumentError: if anything but a lack of memory is raised inside.
     """
-    try:
-        with _quiet():
-            reader = PdfReader(io.BytesIO(data))
-            # Many files are encrypted with the empty password, to forbid printing.
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise DocumentError(f"{source}: is encrypted, a password is needed")
-            pages = [clean(page.extract_text()).strip() for page in reader.pages]
-            outline = list(_outline(reader, reader.outline))
-            title = clean(str(reader.metadata.title or "") if reader.metadata else "").strip()
-    except DocumentError:
-        raise
-    except DependencyError as error:
-        raise DocumentError(f"{source}: is encrypted, and {_first_line(error)}") from error
-    except Exception as error:  # a damaged file makes the parser raise nearly anything
-        raise DocumentError(f"{source}: is a damaged PDF: {_first_line(error)}") from error
-    return pages, outline, "" if title.lower() == "untitled" else " ".join(title.split())
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of an error's message, its kind where it has none."""
-    return str(error).partition("\n")[0] or type(error).__name__
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the parser's warnings about what it mends by itself."""
     logger = logging.getLogger("pypdf")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
         yield
+    except (DocumentError, MemoryError):
+        raise
+    except DependencyError as error:
+        raise DocumentError(f"{source}: is encrypted, and {_first_line(error)}") from error
+    except Exception as error:  # a damaged file makes the parser raise nearly anything
+        raise DocumentError(f"{source}: is a damaged PDF: {_first_line(error)}") from error
     finally:
         logger.setLevel(level)
+
+
+def _reader(data: bytes, source: str) -> PdfReader:
+    """The file, open.
+
+    Raises:
+        DocumentError: if it is encrypted with a password.
+    """
+    reader = PdfReader(io.BytesIO(data))
+    # Many files are encrypted with the empty password, to forbid printing.
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise DocumentError(f"{source}: is encrypted, a password is needed")
+    return reader
+
+
+def _texts(reader: PdfReader) -> list[str]:
+    """The text layer of each page, "" where there is none."""
+    return [clean(page.extract_text()).strip() for page in reader.pages]
+
+
+def _title(reader: PdfReader) -> str:
+    """The title that the file states, "" without one."""
+    title = clean(str(reader.metadata.title or "") if reader.metadata else "").strip()
+    return "" if title.lower() == "untitled" else shortened(one_line(title))
+
+
+def _recognised(reader: PdfReader, pages: Sequence[str], source: str) -> dict[int, str]:
+    """What OCR reads on pages without text, by their number; only where there is something.
+
+    Raises:
+        DocumentError: as `ocr.with_text_layer` does.
+    """
+    from factcheck_local.indexer.loaders import ocr
+
+    empty = [number for number, text in enumerate(pages, start=1) if not text]
+    if not empty:
+        return {}
+    with _parsing(source):
+        layered = ocr.with_text_layer(reader, empty, source)
+        texts = _texts(_reader(layered, source))
+        return {number: text for number, text in zip(empty, texts, strict=True) if text}
+
+
+def _first_line(error: Exception) -> str:
+    """The first line of an error's message, its kind where it has none."""
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def _outline(reader: PdfReader, items: Sequence[Any], level: int = 1) -> Iterator[_Entry]:

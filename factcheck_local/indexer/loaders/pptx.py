@@ -13,6 +13,7 @@ from typing import Any
 
 from pptx import Presentation
 from pptx.chart.chart import Chart
+from pptx.oxml.ns import qn
 from pptx.slide import Slide
 from pptx.text.text import TextFrame
 
@@ -92,12 +93,37 @@ def _text(frame: TextFrame) -> str:
 
 
 def _chart(chart: Chart) -> Iterator[str]:
-    """A chart's title, and its series with the value of each category."""
+    """A chart's title, and its series with the value of each category.
+
+    The library finds a point in time that grows with their number, and makes as many as
+    the file says there are.
+    """
     if chart.has_title and chart.chart_title.has_text_frame:
         yield chart.chart_title.text_frame.text
-    for plot in chart.plots:
-        categories = [str(category) for category in plot.categories]
-        for series in plot.series:
-            values = zip(categories, series.values, strict=False)
-            said = [f"{category}: {value:.15g}" for category, value in values if value is not None]
-            yield f"{series.name} ({'; '.join(said)})" if said else str(series.name)
+    for series in chart.element.iter(qn("c:ser")):
+        name = next(series.iterfind(f"{qn('c:tx')}//{qn('c:v')}"), None)
+        categories = _points(series, "c:cat")
+        categories |= {index: _said(x) for index, x in _points(series, "c:xVal").items()}
+        values = _points(series, "c:val") | _points(series, "c:yVal")
+        said = [
+            f"{categories[index]}: {_said(value)}" if index in categories else _said(value)
+            for index, value in values.items()
+        ]
+        shown = (name.text if name is not None else "") or ""
+        yield f"{shown} ({'; '.join(said)})" if said else shown
+
+
+def _points(series: Any, of: str) -> dict[str, str]:  # noqa: ANN401
+    """The categories or values of a series by index; of several levels the innermost."""
+    points: dict[str, str] = {}
+    for point in series.iterfind(f"{qn(of)}//{qn('c:pt')}"):
+        points.setdefault(point.get("idx"), point.findtext(qn("c:v")) or "")
+    return points
+
+
+def _said(value: str) -> str:
+    """A value without the digits that are only noise of floating point."""
+    try:
+        return f"{float(value):.15g}"
+    except ValueError:
+        return value

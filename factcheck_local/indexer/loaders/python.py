@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders import UnsupportedFormatError
-from factcheck_local.indexer.loaders.text import decode, paragraphs
+from factcheck_local.indexer.loaders.text import decode, paragraphs, shortened
 from factcheck_local.types import Block, Document, Span
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -82,7 +82,7 @@ def _documented(tree: ast.Module) -> Iterator[tuple[_Documented, tuple[str, ...]
         node, path = stack.pop()
         if isinstance(node, _Definition):
             name = f"{path[-1]}.{node.name}" if path else node.name
-            path = (*path, name)
+            path = (*path, shortened(name))
         if isinstance(node, _Documented) and node.body:
             yield node, path
         inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]

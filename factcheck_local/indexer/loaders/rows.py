@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from factcheck_local.indexer.loaders.text import one_line
+from factcheck_local.indexer.loaders.text import one_line, shortened
 
 #: Rows from the top among which the header is looked for.
 LOOK_AHEAD = 20
@@ -39,7 +39,7 @@ def statements(rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int,
     for index, (number, cells) in enumerate(chain(top, filled)):
         yield number, "; ".join(_said(cells, headers))
         if index == at:
-            headers = [cell.rstrip(": ") for cell in cells]
+            headers = [shortened(cell.rstrip(": ")) for cell in cells]
 
 
 def _said(cells: Sequence[str], headers: Sequence[str]) -> Iterator[str]:

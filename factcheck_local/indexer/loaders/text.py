@@ -30,75 +30,83 @@ MIN_COHERENCE = 0.45
 #: Readings whose scores differ by less are rivals.
 MARGIN = 0.05
 
+#: Bytes from which an encoding is guessed.
+SAMPLE = 100_000
+
+#: Characters of a title or a heading that stand above each passage below it.
+MAX_TITLE = 300
+
 _CONTROL = re.compile(r"[\x01-\x06\x0e-\x1a\x1c-\x1f]")  # not \a\b\t\n\v\f\r and escape
 _LINE = r"\S(?:[^\r\n]*\S)?"
-_PARAGRAPH = re.compile(rf"{_LINE}(?:(?:\r\n?|\n)[^\S\r\n]*{_LINE})*")
+_PARAGRAPH = re.compile(rf"{_LINE}(?:[^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*{_LINE})*")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_BOMS = (  # UTF-32 before UTF-16, whose mark begins alike
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_MARKS = (  # UTF-32 before UTF-16, whose mark begins alike
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def decode(data: bytes, source: str, encoding: str = "utf-8") -> str:
     """The bytes as text, strictly: nothing is replaced or dropped but a byte order mark.
 
+    A mark of UTF-16 or UTF-32 is believed before ``encoding``. Offsets are offsets in
+    what this returns.
+
     Raises:
         DocumentError: naming the first byte that is not in the encoding, or
             saying that the bytes look binary.
     """
-    if data.startswith(_UTF16):
-        raise DocumentError(f"{source}: is UTF-16, expected UTF-8: convert it first")
-    if b"\x00" in data:
+    marked = _marked(data)
+    if marked is None and b"\x00" in data:
         raise DocumentError(f"{source}: looks binary (NUL byte at offset {data.index(0)})")
     try:
-        text = data.decode(encoding)
-    except UnicodeError as error:
+        text = data.decode(marked or encoding)
+    except (UnicodeError, LookupError) as error:  # LookupError: a codec, but of no text
         place = ""
         if isinstance(error, UnicodeDecodeError):
             place = f" (byte 0x{data[error.start]:02x} at offset {error.start})"
-        raise DocumentError(f"{source}: is not valid {encoding.upper()}{place}") from error
+        name = (marked or encoding).upper()
+        raise DocumentError(f"{source}: is not valid {name}{place}") from error
     return _no_binary(text, source)
 
 
 def decode_any(data: bytes, source: str) -> str:
     """The bytes as text: by their byte order mark, as UTF-8, or as what they surely are.
 
-    Offsets are offsets in what this returns. Where detection is not sure, the bytes
-    count as broken UTF-8.
+    Where detection is not sure, the bytes count as broken UTF-8.
 
     Raises:
         DocumentError: as `decode` does.
     """
-    encoding = next((name for bom, name in _BOMS if data.startswith(bom)), None)
-    if encoding is not None:
-        try:
-            return _no_binary(data.decode(encoding), source)
-        except UnicodeError as error:
-            raise DocumentError(f"{source}: is not valid {encoding.upper()}") from error
     try:
         return decode(data, source)
     except DocumentError:
-        detected = None if b"\x00" in data else _detected(data)
+        detected = None if b"\x00" in data or _marked(data) else _detected(data)
         if detected is None:
             raise
     return _no_binary(data.decode(detected), source)
 
 
+def _marked(data: bytes) -> str | None:
+    """The encoding that a byte order mark names, None without one or with that of UTF-8."""
+    return next((name for mark, name in _MARKS if data.startswith(mark)), None)
+
+
 def _detected(data: bytes) -> str | None:
     """The encoding, if there is enough to tell it by; None in doubt."""
-    evidence = sum(byte > 0x7F for byte in data)
-    if evidence < MIN_EVIDENCE:
+    first = _BEYOND_ASCII.search(data)
+    ascii_only = data.translate(None, bytes(range(0x80, 0x100)))
+    evidence = len(data) - len(ascii_only)
+    if first is None or evidence < MIN_EVIDENCE:
         return None
-    if 2 * sum(map(len, _UTF8.findall(data))) > evidence:
+    if 2 * (len(data.decode("utf-8", "ignore").encode()) - len(ascii_only)) > evidence:
         return None  # broken UTF-8, which reads as something in any encoding
     from charset_normalizer import from_bytes  # slow to import, seldom needed
 
-    matches = from_bytes(data)
+    matches = from_bytes(_sample(data, first.start()))
     best = matches.best()
     if best is None or best.coherence < MIN_COHERENCE:
         return None
@@ -116,9 +124,18 @@ def _detected(data: bytes) -> str | None:
         return None
     try:
         data.decode(encoding)
-    except UnicodeError:  # it was judged by samples
+    except UnicodeError:  # it was judged by a sample
         return None
     return encoding
+
+
+def _sample(data: bytes, first: int) -> bytes:
+    """About `SAMPLE` bytes, whole lines where they are short, around the first beyond ASCII."""
+    start = max(data.rfind(b"\n", 0, first) + 1, first - SAMPLE // 2)
+    if len(data) - start <= SAMPLE:
+        return data[start:]
+    end = data.rfind(b"\n", first, start + SAMPLE)
+    return data[start : end if end > 0 else start + SAMPLE]
 
 
 def _no_binary(text: str, source: str) -> str:
@@ -143,6 +160,11 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """The text with single spaces for all its white space."""
     return " ".join(text.split())
+
+
+def shortened(title: str) -> str:
+    """A title, at most `MAX_TITLE` characters of it."""
+    return title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1].rstrip() + "\u2026"
 
 
 def stated(key: str, value: str) -> str | float:
@@ -192,7 +214,7 @@ def file_as_document(
     return Document(
         source=source,
         text=text,
-        title=str(title),
+        title=shortened(one_line(clean(str(title)))),
         blocks=own,
         sha256=hashlib.sha256(data).hexdigest(),
         metadata=stated,
@@ -209,7 +231,7 @@ class HeadingPath:
     def enter(self, level: int, heading: str) -> None:
         """Begin a section; it ends those of the same and of deeper levels."""
         self._open = [entry for entry in self._open if entry[0] < level]
-        self._open.append((level, heading))
+        self._open.append((level, shortened(heading)))
 
     @property
     def path(self) -> tuple[str, ...]:

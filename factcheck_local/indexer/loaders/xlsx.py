@@ -20,10 +20,15 @@ from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
 from factcheck_local.types import Document
 
-_PERCENT = re.compile(r"0(?:\.(0+))?%")
-_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+#: Rows that a sheet can have, as Excel has them.
+MAX_ROWS = 1_048_576
+
+_PERCENT = re.compile(r"0(?:\.(0{1,15}))?%")
 # A formula that the program which wrote it did not compute has no value to show.
 _NO_VALUE = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
+
+# The library makes all the cells up to the one that is named; no column has four letters.
+_FAR_AWAY = re.compile(rb"<c\s[^<>]*?\br\s*=\s*[\"'](?![A-Za-z]{1,3}\d{1,7}[\"'])")
 
 
 def load(data: bytes, source: str) -> Document:
@@ -39,6 +44,7 @@ def load(data: bytes, source: str) -> Document:
     office.check(data, source, "XLSX")
     layout = Layout()
     with office.reading(source, "XLSX"):
+        uncomputed = _uncomputed(data)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         try:
             for sheet in book.worksheets:
@@ -50,14 +56,15 @@ def load(data: bytes, source: str) -> Document:
             title = book.properties.title
         finally:
             book.close()
-        if count := _uncomputed(data):
-            metadata["left_out"] = (f"{count} formula{'s' * (count > 1)} without a stored value",)
+        if uncomputed:
+            count = f"{uncomputed} formula{'s' * (uncomputed > 1)}"
+            metadata["left_out"] = (f"{count} without a stored value",)
     return layout.document(source, data, title, metadata)
 
 
 def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:  # noqa: ANN401
     """Number and cells of each row, as text."""
-    for number, cells in enumerate(sheet.iter_rows(), start=1):
+    for number, cells in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
         yield number, [_said(cell) for cell in cells]
 
 
@@ -80,7 +87,16 @@ def _said(cell: Any) -> str:  # noqa: ANN401
 
 
 def _uncomputed(data: bytes) -> int:
-    """Number of formulas without a value."""
+    """Number of formulas without a value.
+
+    Raises:
+        ValueError: if a sheet has a cell where none can be.
+    """
+    count = 0
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        sheets = filter(_SHEET.fullmatch, archive.namelist())
-        return sum(len(_NO_VALUE.findall(archive.read(name))) for name in sheets)
+        for name in archive.namelist():  # a sheet may have any
+            member = archive.read(name).replace(b"\x00", b"")  # it may be UTF-16
+            if _FAR_AWAY.search(member):
+                raise ValueError(f"{name} has a cell beyond any sheet")
+            count += len(_NO_VALUE.findall(member))
+    return count

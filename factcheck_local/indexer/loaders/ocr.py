@@ -1,0 +1,123 @@
+"""OCR: a text layer for pages of a PDF that have none, by ocrmypdf and tesseract.
+
+They run in a process and a temporary folder of their own, on a copy that holds nothing
+but these pages. Neither of them uses the network.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from pypdf import PdfReader, PdfWriter
+
+from factcheck_local.errors import DocumentError
+
+#: Time that a page may take, in seconds; one that takes longer stays without text.
+PAGE_SECONDS = 120
+
+#: Time that starting and writing the result may take, in seconds.
+START_SECONDS = 60
+
+#: Pages of more megapixels than this are not drawn: they are made to fill the memory.
+MAX_MEGAPIXELS = 128
+
+_PROGRAMS = {"tesseract": "tesseract-ocr", "gs": "ghostscript"}  # their Debian packages
+
+
+def with_text_layer(
+    pdf: PdfReader,
+    pages: Sequence[int],
+    source: str,
+    *,
+    language: str = "eng",
+    page_seconds: float = PAGE_SECONDS,
+) -> bytes:
+    """Read pages by OCR.
+
+    Args:
+        pdf: an open file, decrypted.
+        pages: numbers of its pages, from 1; at least one.
+        source: what the file is called.
+        language: languages to recognise, as tesseract names them, joined by "+".
+        page_seconds: time that a page may take.
+
+    Returns:
+        A PDF of these pages alone, in their order, each with what was recognised.
+
+    Raises:
+        DocumentError: naming what has to be installed, if anything has; if the pages
+            cannot be drawn, or take too long all together.
+    """
+    if missing := _missing():
+        raise DocumentError(f"{source}: OCR needs {missing}")
+    writer = PdfWriter()
+    for number in pages:
+        writer.add_page(pdf.pages[number - 1])
+    scan = io.BytesIO()
+    writer.write(scan)
+    with tempfile.TemporaryDirectory(prefix="factcheck-ocr-") as scratch:
+        folder = Path(scratch)
+        (folder / "scan.pdf").write_bytes(scan.getvalue())
+        command = [
+            *(sys.executable, "-P", "-m", "ocrmypdf"),  # -P: no module from the folder
+            *("--force-ocr", "--output-type", "pdf", "--optimize", "0", "--quiet"),
+            *("--language", language, "--tesseract-timeout", f"{page_seconds:g}"),
+            *("--max-image-mpixels", str(MAX_MEGAPIXELS)),
+            *("scan.pdf", "read.pdf"),
+        ]
+        try:
+            _run(command, folder, START_SECONDS + page_seconds * len(pages))
+            return (folder / "read.pdf").read_bytes()
+        except subprocess.TimeoutExpired as error:
+            seconds = f"{error.timeout:g} s for {len(pages)} pages"
+            raise DocumentError(f"{source}: OCR took longer than {seconds}") from error
+        except (subprocess.CalledProcessError, OSError) as error:
+            said = (folder / "log").read_text(errors="replace").splitlines()
+            what = next(filter(None, map(str.strip, reversed(said))), str(error))
+            raise DocumentError(f"{source}: OCR failed: {what}") from error
+
+
+def _missing() -> str:
+    """What has to be installed, and how; "" if nothing has."""
+    packages = [package for name, package in _PROGRAMS.items() if shutil.which(name) is None]
+    needs = ["pip install 'factcheck-local[ocr]'"] if find_spec("ocrmypdf") is None else []
+    if packages:
+        needs.append(f"{' and '.join(packages)} (apt-get install {' '.join(packages)})")
+    return ", ".join(needs)
+
+
+def _run(command: Sequence[str], folder: Path, seconds: float) -> None:
+    """Run a program in a folder; what it says goes to the file ``log`` there.
+
+    Raises:
+        CalledProcessError: if it fails.
+        TimeoutExpired: if it takes too long; it and all that it started are ended.
+    """
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(seconds)
+        finally:
+            if process.poll() is None:  # too slow, or we are interrupted
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if status:
+        raise subprocess.CalledProcessError(status, command[0])
