@@ -17,6 +17,7 @@ from factcheck_local.commands.common import (
     output_option,
     question_option,
     read_input,
+    rerank_option,
     settings_values,
     store_option,
     where_option,
@@ -27,6 +28,7 @@ from factcheck_local.config import ASSESSORS, Settings
 from factcheck_local.errors import RecordError
 from factcheck_local.markov import Method
 from factcheck_local.pipeline import FactChecker
+from factcheck_local.queries import Queries
 from factcheck_local.records import parse_input
 from factcheck_local.report import to_dict
 from factcheck_local.retrieve import Retrieval
@@ -59,6 +61,13 @@ BELOW, UNSCORED = 1, 3
 )
 @where_option
 @as_option
+@click.option(
+    "--queries",
+    type=click.Choice(get_args(Queries)),
+    help="What is looked for: the claim, also with the question in front, or also queries "
+    f"that the LLM writes; {Settings().queries}.",
+)
+@rerank_option
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(

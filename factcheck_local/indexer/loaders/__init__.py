@@ -16,6 +16,7 @@ from typing import cast
 from factcheck_local.errors import DocumentError
 from factcheck_local.types import Document
 
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """What reads files of an extension.
