@@ -133,6 +133,7 @@ def test_the_keyboard_is_enough(show: Show) -> None:
     page.focus("a.chip[data-claims='6']")
     page.keyboard.press("Enter")
     assert page.locator("details[data-claim='6']").get_attribute("open") is not None
+    page.locator("#evidence-6-0 .passage").wait_for()
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "passage"
@@ -176,7 +177,8 @@ def test_views(show: Show) -> None:
         assert page.locator(f"#{name}").is_visible()
         assert page.locator("nav a[aria-current]").get_attribute("href") == f"#{name}"
     page.go_back()
-    assert page.locator("#run").is_visible()
+    page.locator("#run").wait_for()
+    assert not page.locator("#review").is_visible()
 
 
 # ------------------------------------------------------------------- what if
@@ -276,6 +278,7 @@ def test_a_review_is_kept_and_downloaded(show: Show) -> None:
     page.click("button[data-judged]")
     assert page.locator("details.claim:visible").count() == 5
     page.evaluate("location.hash = '#claim-1'")
+    page.locator("#evidence-1-0 .passage").wait_for()
     assert page.input_value("#claim-1 textarea") == "Two sources\n<b>disagree</b>\u2028."
     assert page.locator("#evidence-1-0").get_by_label("supports the claim").is_checked()
 

@@ -48,10 +48,10 @@ function route() {
   else window.scrollTo(0, Math.min(window.scrollY, find(".top").offsetHeight));
 }
 
-/** To a fragment, even if the address has it already. */
+/** To a fragment, at once, even if the address has it already. */
 function goTo(fragment) {
-  if (location.hash === fragment) route();
-  else location.hash = fragment;
+  if (location.hash !== fragment) history.pushState(null, "", fragment);
+  route();
 }
 
 function followLink(event) {
