@@ -34,6 +34,7 @@ demo: venv  ## index the sample handbook and verify an answer about it
 	$(BIN)/factcheck index corpora/handbook --exclude 'answers/**' --store $(STORE)
 	$(BIN)/factcheck verify $(ANSWER) --store $(STORE) --format json --output $(OUT)/onboarding.json
 	$(BIN)/factcheck report $(OUT)/onboarding.json --format markdown --output $(OUT)/onboarding.report.md
+	$(BIN)/factcheck report $(OUT)/onboarding.json --format html --output $(OUT)/onboarding.html
 	$(BIN)/factcheck report $(OUT)/onboarding.json
 
 test: venv  ## the whole test suite

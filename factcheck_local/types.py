@@ -329,12 +329,15 @@ class Sensitivity:
         high: the highest.
         pivotal: the relation without which P is no longer on its side of ½, the one
             that moves it farthest if there are several; None if there is none.
+        alone: source -> P(atom is true) if there were nothing but it; for the sources
+            that bear on the atom themselves.
     """
 
     without: Mapping[str, float]
     low: float
     high: float
     pivotal: EvidenceLink | None = None
+    alone: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from factcheck_local.config import Settings
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import InferenceError
 from factcheck_local.graph import build_network, links_from
-from factcheck_local.markov import Marginals, infer
+from factcheck_local.markov import Marginals, Network, infer
 from factcheck_local.sources import SourceVariable, count_once, with_sources
 from factcheck_local.types import (
     Answer,
@@ -51,6 +51,31 @@ class Posterior:
     untried: int = 0
 
 
+def witnesses(
+    contexts: Sequence[Context], links: Sequence[EvidenceLink], settings: Settings
+) -> tuple[tuple[Context, ...], tuple[EvidenceLink, ...]]:
+    """The passages and links that enter the network.
+
+    In FR4 copies of a text count once; what is said of the one holds of all.
+    """
+    if settings.assessor == "fr4":
+        return count_once(contexts, links, near_duplicates(contexts))
+    return tuple(contexts), tuple(links)
+
+
+def fact_network(
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    links: Sequence[EvidenceLink],
+    settings: Settings,
+) -> tuple[Network, list[SourceVariable]]:
+    """The network over ``witnesses``, and the documents' variables that FR4 adds to it."""
+    network = build_network(atoms, contexts, links, settings.parameterisation)
+    if settings.assessor == "fr4":
+        return with_sources(network, contexts, settings.source_correlation)
+    return network, []
+
+
 def reason(
     atoms: Sequence[Atom],
     contexts: Sequence[Context],
@@ -59,18 +84,12 @@ def reason(
 ) -> Posterior:
     """Build the network and infer; an impossible network fails with its reason."""
     links = links_from(pairs)
-    passages, edges = tuple(contexts), links
-    if settings.assessor == "fr4":
-        # Copies of a text count once; what is said of the one holds of all.
-        passages, edges = count_once(contexts, links, near_duplicates(contexts))
+    passages, edges = witnesses(contexts, links, settings)
 
     def solve(
         claims: Sequence[Atom], given: Sequence[Context], between: Sequence[EvidenceLink]
     ) -> tuple[Marginals, list[SourceVariable]]:
-        network = build_network(claims, given, between, settings.parameterisation)
-        documents: list[SourceVariable] = []
-        if settings.assessor == "fr4":
-            network, documents = with_sources(network, given, settings.source_correlation)
+        network, documents = fact_network(claims, given, between, settings)
         wanted = (*(a.id for a in claims), *(d.variable for d in documents))
         return infer(network, settings.method, wanted=wanted), documents
 

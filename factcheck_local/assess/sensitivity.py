@@ -42,6 +42,7 @@ def sensitivity(
     untried = 0
     for part_atoms, part_contexts, part_links in _parts(atoms, contexts, links):
         without: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
+        alone: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
         low = {a.id: p_true[a.id] for a in part_atoms}
         high = dict(low)
         sources = {c.id: c.source for c in part_contexts}
@@ -51,10 +52,19 @@ def sensitivity(
                 for x in part_links
                 if source not in (sources.get(x.premise), sources.get(x.hypothesis))
             ]
-            alone = [c for c in part_contexts if c.source != source]
-            solved = solve(part_atoms, alone, rest)
+            others = [c for c in part_contexts if c.source != source]
+            solved = solve(part_atoms, others, rest)
             for atom in without:
                 without[atom][source] = solved[atom]
+            inside = [
+                x
+                for x in part_links
+                if sources[x.premise] == source == sources.get(x.hypothesis, source)
+            ]
+            own = [c for c in part_contexts if c.source == source]
+            solved = solve(part_atoms, own, inside)
+            for atom in without.keys() & {x.hypothesis for x in inside}:
+                alone[atom][source] = solved[atom]
             for prior in PRIOR_RANGE:
                 changed = [
                     replace(c, prior=prior) if c.source == source else c for c in part_contexts
@@ -63,7 +73,7 @@ def sensitivity(
                 for atom in without:
                     low[atom] = min(low[atom], solved[atom])
                     high[atom] = max(high[atom], solved[atom])
-            runs -= 1 + len(PRIOR_RANGE)
+            runs -= 2 + len(PRIOR_RANGE)
         turning: dict[str, tuple[float, EvidenceLink]] = {}
         for link in sorted(part_links, key=lambda x: -x.strength):
             if runs <= 0:
@@ -79,7 +89,7 @@ def sensitivity(
                     turning[atom] = change, link
         for a in part_atoms:
             pivotal = turning[a.id][1] if a.id in turning else None
-            found[a.id] = Sensitivity(without[a.id], low[a.id], high[a.id], pivotal)
+            found[a.id] = Sensitivity(without[a.id], low[a.id], high[a.id], pivotal, alone[a.id])
     return found, untried
 
 

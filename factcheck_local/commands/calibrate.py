@@ -73,7 +73,9 @@ def command(
     LABELS are JSON lines of {"premise", "hypothesis", "label", "title"?}; - is
     stdin. A label is entailment, contradiction or neutral, as the premise alone
     bears on the hypothesis; 30 lines or more, of two labels or more. What is
-    fitted is kept in the store and used by verify from then on.
+    fitted is kept in the store and used by verify from then on. The review that
+    an HTML report downloads is read as it is; its verdicts on claims are no labels
+    of a pair, and are counted and passed over.
 
     "before" is the model as it comes; "after" is measured on pairs that the fit has
     not seen, by cross-validation.
@@ -89,7 +91,7 @@ def command(
     """  # noqa: D301
     if (labels is None) == (not reset):
         raise click.UsageError("expected either LABELS or --reset")
-    rows = [] if labels is None else _read(labels)
+    rows, verdicts = ([], 0) if labels is None else _read(labels)
     card = relation_card(relation, llm)
     with open_store(store_path) as store:
         folder = store.path
@@ -112,18 +114,23 @@ def command(
         date=datetime.now(UTC).date().isoformat(),
     )
     store_calibration(folder, found)
-    _show(found, _counts(gold), before, after, store, as_json=as_json, unscored=unscored)
+    others = {"unscored": unscored, "verdicts": verdicts}
+    _show(found, _counts(gold), before, after, store, as_json=as_json, others=others)
     context.exit(UNSCORED if unscored else 0)
 
 
-def _read(labels: str) -> list[_Labelled]:
-    """The lines of the labels.
+def _read(labels: str) -> tuple[list[_Labelled], int]:
+    """The labelled pairs, and how many lines are a reviewer's verdicts on claims.
 
     Raises:
-        InputError: if one is malformed, naming it, or there are too few.
+        InputError: if a line is malformed, naming it, or there are too few pairs.
     """
     rows = []
+    verdicts = 0
     for number, row in json_lines(labels):
+        if type(row) is dict and row.get("kind") == "verdict":
+            verdicts += 1
+            continue
         where = f"{input_name(labels)}, line {number}"
         values = [row.get(key) for key in ("premise", "hypothesis")] if type(row) is dict else []
         if not values or not all(isinstance(v, str) and v.strip() for v in values):
@@ -138,7 +145,7 @@ def _read(labels: str) -> list[_Labelled]:
         premise = Premise(title, row["premise"])
         rows.append(_Labelled(premise, row["hypothesis"], _NAMES.index(row["label"])))
     _refuse_few([row.label for row in rows], labels)
-    return rows
+    return rows, verdicts
 
 
 def _refuse_few(gold: list[int], labels: str) -> None:
@@ -195,8 +202,9 @@ def _show(
     store: Store,
     *,
     as_json: bool,
-    unscored: int,
+    others: dict[str, int],
 ) -> None:
+    """``others`` are the lines and pairs that the fit did without."""
     if after.log_loss >= before.log_loss:
         click.echo(
             "factcheck: on pairs it has not seen this calibration is no better than what the "
@@ -208,7 +216,7 @@ def _show(
             asdict(found)
             | {
                 "labels": counts,
-                "unscored": unscored,
+                **others,
                 "before": asdict(before),
                 "after": asdict(after),
                 "store": store.place,
@@ -217,6 +225,8 @@ def _show(
         return
     own = found.calibration
     click.echo("labels      " + ", ".join(f"{name} {n}" for name, n in counts.items()))
+    if others["verdicts"]:
+        click.echo(f"verdicts    {others['verdicts']} on claims, passed over")
     click.echo(f"ECE         {before.ece:.3f} before, {after.ece:.3f} after")
     click.echo(f"log loss    {before.log_loss:.3f} before, {after.log_loss:.3f} after")
     biases = ", ".join(f"{bias:+.3f}" for bias in own.bias)

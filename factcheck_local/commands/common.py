@@ -19,7 +19,7 @@ from factcheck_local.indexer.folder import STORE_NAME, find_store
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.indexer.store import Store
 from factcheck_local.records import decode_answer, load_json
-from factcheck_local.report import to_fact_graph, to_markdown, to_text
+from factcheck_local.report import to_fact_graph, to_html, to_markdown, to_text
 
 STDIN = "-"
 
@@ -79,7 +79,7 @@ def valid_text(_context: click.Context, _option: click.Parameter, value: str | N
 format_option = click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "markdown", "fact-graph"]),
+    type=click.Choice(["text", "json", "markdown", "html", "fact-graph"]),
     default="text",
     show_default=True,
 )
@@ -214,6 +214,8 @@ def write_report(assessment: dict[str, Any], form: str, output: Path | None) -> 
         text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     elif form == "markdown":
         text = to_markdown(assessment)
+    elif form == "html":
+        text = to_html(assessment)
     else:
         to_terminal = output is None and sys.stdout.isatty()
         columns = shutil.get_terminal_size().columns if to_terminal else PLAIN_WIDTH

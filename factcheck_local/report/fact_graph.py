@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from factcheck_local.graph import ATOM_PRIOR, links_from
-from factcheck_local.types import Relation, ScoredPair
+from factcheck_local.graph import ATOM_PRIOR
+from factcheck_local.report.network import atoms_reasoned_over, links_of
 
 
 def to_fact_graph(assessment: dict[str, Any]) -> dict[str, Any]:
@@ -18,18 +18,9 @@ def to_fact_graph(assessment: dict[str, Any]) -> dict[str, Any]:
     Args:
         assessment: what ``to_dict`` gives.
     """
-    atoms = [a["id"] for a in assessment["atoms"] if a["probability"] is not None]
+    atoms = atoms_reasoned_over(assessment)
     kinds = {c["id"]: "context" for c in assessment["contexts"]} | dict.fromkeys(atoms, "atom")
     priors = {c["id"]: c["prior"] for c in assessment["contexts"]}
-    pairs = [
-        ScoredPair(
-            r["from"],
-            r["to"],
-            Relation(r["entailment"], r["contradiction"], r["neutral"]),
-        )
-        for r in assessment["relations"]
-        if r["to"] in kinds
-    ]
     return {
         "nodes": [
             {"id": name, "type": kinds[name], "probability": priors.get(name, ATOM_PRIOR)}
@@ -43,6 +34,6 @@ def to_fact_graph(assessment: dict[str, Any]) -> dict[str, Any]:
                 "probability": link.strength,
                 "link": f"{kinds[link.premise]}_{kinds[link.hypothesis]}",
             }
-            for link in links_from(pairs)
+            for link in links_of(assessment)
         ],
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from factcheck_local.metrics import (
     binary_entropy,
+    bootstrap_ci,
     entropy,
     factual_precision,
     hallucination_score,
@@ -81,7 +83,9 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
 
     A measure is None where there is nothing to measure. Precision counts
     P > ½ (FactReasoner §3.2); in the hallucination score (FactBench) C are the
-    atoms with P < ½ and U those with P = ½.
+    atoms with P < ½ and U those with P = ½. ``precision_interval`` is the 95 %
+    percentile bootstrap of the precision over the units of the answer that the atoms
+    were split from, since atoms of one sentence stand and fall together.
     """
     scored = [a.probability for a in found.atoms if a.probability is not None]
     supported = sum(p > 0.5 for p in scored)
@@ -89,6 +93,7 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
     undecided = len(scored) - supported - contradicted
     return {
         "precision": factual_precision(supported, len(scored)),
+        "precision_interval": _precision_interval(found.atoms),
         "entropy": entropy(scored),
         "binary_entropy": binary_entropy(scored),
         "hallucination_score": hallucination_score(
@@ -96,6 +101,19 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
         ),
         "counts": {v.value: sum(a.verdict is v for a in found.atoms) for v in Verdict},
     }
+
+
+def _precision_interval(atoms: Sequence[AtomAssessment]) -> list[float] | None:
+    """Low and high; None without a scored atom."""
+    units: dict[Span | str, list[bool]] = {}
+    for a in atoms:
+        if a.probability is not None:
+            units.setdefault(a.atom.span or a.atom.original, []).append(a.probability > 0.5)
+    found = bootstrap_ci(
+        [(sum(unit), len(unit)) for unit in units.values()],
+        lambda drawn: factual_precision(sum(s for s, _ in drawn), sum(n for _, n in drawn)),
+    )
+    return None if found is None else list(found)
 
 
 def _span(span: Span | None) -> dict[str, int] | None:
@@ -128,6 +146,7 @@ def _sensitivity(found: Sensitivity | None) -> dict[str, Any] | None:
     pivotal = found.pivotal
     return {
         "without": dict(found.without),
+        "alone": dict(found.alone),
         "low": found.low,
         "high": found.high,
         "pivotal": None

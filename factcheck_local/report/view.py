@@ -17,7 +17,7 @@ SIGNS = {
 }
 
 #: The relation whose evidence explains a verdict.
-_DECIDES = {"supported": "entailment", "contradicted": "contradiction"}
+DECIDES = {"supported": "entailment", "contradicted": "contradiction"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Cita
     A conflict shows the strongest piece of each side.
     """
     contexts = {c["id"]: c for c in assessment["contexts"]}
-    wanted = _DECIDES.get(atom["verdict"])
+    wanted = DECIDES.get(atom["verdict"])
     found = [
         Citation(
             e["relation"],

@@ -166,6 +166,24 @@ def test_calibrate_reads_each_premise_once_and_no_pair_twice(
     ]
 
 
+def test_a_review_may_have_verdicts_among_its_labels(store: Path, loads: list[str]) -> None:
+    """What the HTML report downloads: a reviewer's word on a claim is no label of a pair."""
+    review = [{"kind": "relation", "reviewer": "A", **row} for row in rows()]
+    review.insert(3, {"kind": "verdict", "hypothesis": "Leave is short.", "reviewed": "supported"})
+    review.append({"kind": "verdict", "hypothesis": "Dogs may come.", "reviewed": None})
+    plain = factcheck("calibrate", "-", *MODEL, "--store", store, stdin=lines(rows()))
+    done = factcheck("calibrate", "-", *MODEL, "--store", store, stdin=lines(review))
+    assert done.code == 0, done.err
+    first, counted, *rest = done.out.splitlines()
+    assert counted == "verdicts    2 on claims, passed over"
+    assert [first, *rest] == plain.out.splitlines()
+    as_json = factcheck("calibrate", "-", *MODEL, "--store", store, "--json", stdin=lines(review))
+    assert json.loads(as_json.out)["verdicts"] == 2
+    verdicts = [row for row in review if row["kind"] == "verdict"]
+    assert "got 0" in refused("calibrate", "-", *MODEL, "--store", store, stdin=lines(verdicts))
+    assert loads == [SMALL]
+
+
 def test_what_does_not_fit_is_left_out_and_said(store: Path, loads: list[str]) -> None:
     assert loads == []
     long = {"premise": "word " * 6000, "hypothesis": "Pets may come.", "label": "neutral"}

@@ -223,7 +223,7 @@ def test_bad_graph(nowhere: Path, graph: str, message: str) -> None:
         ('{"schema": "factcheck.assessment/1", "atoms": 7}', "not a complete assessment: "),
     ],
 )
-@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_bad_assessment(nowhere: Path, value: str, message: str, form: str) -> None:
     (nowhere / "r.json").write_text(value)
     assert refused("report", "r.json", "--format", form).startswith(f"r.json: {message}")

@@ -374,6 +374,13 @@ def test_output_and_report(record: Path, tmp_path: Path) -> None:
     assert page.out.startswith("# Fact check of ")
     assert "| ✓ supported |" in page.out
     assert "✗ contradicted" in factcheck("report", stored).out
+    page = factcheck("report", stored, "--format", "html")
+    assert page.out.startswith("<!doctype html>")
+    assert factcheck("report", stored, "--format", "html").out == page.out
+    assert (
+        factcheck("report", stored, "--format", "html", "--output", tmp_path / "r.html").out == ""
+    )
+    assert (tmp_path / "r.html").read_text() == page.out
 
     line = refused("report", stored, "--output", tmp_path / "no/such/folder.txt")
     assert (

@@ -21,6 +21,8 @@ from factcheck_local.types import (
     AtomAssessment,
     Evidence,
     EvidenceLink,
+    Relation,
+    ScoredPair,
     Sensitivity,
     SourceReliability,
     Span,
@@ -72,7 +74,8 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
     assert set(whole["run"]["index"]) == {"store", "collection", "chunks", "digest"}
     assert set(whole["answer"]) == {"path", "text", "question"}
     assert set(whole["summary"]) == {
-        *("precision", "entropy", "binary_entropy", "hallucination_score", "counts")
+        *("precision", "entropy", "binary_entropy", "hallucination_score", "counts"),
+        "precision_interval",  # added
     }
     assert set(whole["summary"]["counts"]) == {
         *("supported", "contradicted", "conflicting", "not_found", "unscored", "skipped")
@@ -98,6 +101,24 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
         *("method", "exact", "log_z", "converged"),
         *("multimodal", "error"),  # added
     }
+
+
+def test_the_interval_resamples_sentences() -> None:
+    """Atoms of one sentence go together: of two sentences one wholly right, one wholly wrong."""
+    sentences = {0: (0.9, 0.8, 0.7), 1: (0.1,)}
+    found = [
+        AtomAssessment(replace(atom(i), id=f"a{i}{k}"), Verdict.SUPPORTED, p)
+        for i, own in sentences.items()
+        for k, p in enumerate(own)
+    ]
+    summary = to_dict(run(assessment(*found)))["summary"]
+    assert summary["precision"] == 3 / 4
+    # Drawn are the first twice, the second twice, or each once: 1 and 0 have a quarter each.
+    assert summary["precision_interval"] == [0.0, 1.0]
+    one = to_dict(run(assessment(*found[:3])))["summary"]
+    assert (one["precision"], one["precision_interval"]) == (1.0, [1.0, 1.0])
+    none = to_dict(run(assessment(*ALL[5:])))["summary"]
+    assert none["precision_interval"] is None
 
 
 def test_values(whole: dict[str, Any]) -> None:
@@ -338,7 +359,11 @@ def test_what_a_verdict_turns_on_and_doubted_sources_are_shown() -> None:
             0.97,
             evidence=(Evidence("c1", ENTAILMENT, 0.95, (quote("Leave is 25 days a year."),)),),
             sensitivity=Sensitivity(
-                {"leave.md": 0.5}, 0.6, 0.98, EvidenceLink("c1", "a0", ENTAILMENT, 0.95, 0.97)
+                {"leave.md": 0.5},
+                0.6,
+                0.98,
+                EvidenceLink("c1", "a0", ENTAILMENT, 0.95, 0.97),
+                {"leave.md": 0.97},
             ),
         ),
         AtomAssessment(
@@ -356,6 +381,7 @@ def test_what_a_verdict_turns_on_and_doubted_sources_are_shown() -> None:
     value = to_dict(run(replace(found, sources=sources)))
     assert value["atoms"][0]["sensitivity"] == {
         "without": {"leave.md": 0.5},
+        "alone": {"leave.md": 0.97},
         "low": 0.6,
         "high": 0.98,
         "pivotal": {"from": "c1", "to": "a0", "relation": "entailment"},
@@ -383,6 +409,28 @@ def test_the_fact_graph_gives_the_posteriors_again() -> None:
     found = infer(network_from_graph(graph)).p_true
     assert found["a0"] == pytest.approx(0.98 * 0.94 + 0.02 * 0.5)
     assert found["a3"] == pytest.approx(0.5)
+
+
+def test_the_fact_graph_keeps_a_claim_that_was_related_and_not_scored() -> None:
+    """Its two passages depend on each other through it."""
+    pairs = tuple(
+        ScoredPair(c, a, Relation(*p))
+        for c, a, p in (
+            ("c1", "a4", (0.9, 0.05, 0.05)),
+            ("c2", "a4", (0.05, 0.9, 0.05)),
+            ("c1", "a0", (0.8, 0.1, 0.1)),
+        )
+    )
+    graph = to_fact_graph(to_dict(run(replace(assessment(*ALL), pairs=pairs))))
+    assert {e["to"] for e in graph["edges"]} == {"a0", "a4"}
+    # c1 and ¬c2 go together: f(c1, c2) = Σ over a4, with 0.925 for each of the two relations.
+    s = 0.9 + 0.05 / 2
+    both, one, none = 2 * s * (1 - s), 0.5, 0.5
+    weight_c1 = 0.98 * (0.6 * both + 0.4 * one)
+    weight_not = 0.02 * (0.6 * one + 0.4 * none)
+    p_c1 = weight_c1 / (weight_c1 + weight_not)
+    found = infer(network_from_graph(graph)).p_true
+    assert found["a0"] == pytest.approx(p_c1 * (0.8 + 0.1 / 2) + (1 - p_c1) / 2)
 
 
 def test_several_deciding_sentences_are_quoted_in_the_order_of_the_passage() -> None:

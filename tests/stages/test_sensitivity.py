@@ -30,7 +30,9 @@ def test_a_lone_source_is_all_a_claim_rests_on() -> None:
         [atom("a"), atom("b")], [context("c", "doc")], [ScoredPair("c", "a", ENTAILS)], Settings()
     )
     own = found.sensitivity["a"]
+    assert found.marginals is not None
     assert own.without == {"doc": 0.5}
+    assert own.alone == {"doc": found.marginals.p_true["a"]}
     strength = 0.9 + 0.5 * 0.05
     assert own.low == pytest.approx(p_of(1, 0.5, strength))
     assert own.high == pytest.approx(p_of(1, 0.99, strength))
@@ -57,12 +59,16 @@ def test_against_two_the_one_that_turns_it_is_named() -> None:
     own = found.sensitivity["a"]
     assert found.marginals is not None
     assert found.marginals.p_true["a"] < 0.5 < own.without["wiki"]
+    strength = 0.9 + 0.5 * 0.05
+    assert own.alone == pytest.approx(
+        {"doc": p_of(1, 0.7, strength), "wiki": p_of(0, 0.95, strength)}
+    )
     assert own.pivotal is not None
     assert own.pivotal.premise == "d"
 
 
 def test_runs_are_limited_and_what_is_untried_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_RUNS", 7)
+    monkeypatch.setattr(module, "MAX_RUNS", 9)
     contexts = [context("c", "doc"), context("d", "wiki")]
     pairs = [ScoredPair("c", "a", ENTAILS), ScoredPair("d", "a", ENTAILS)]
     found = reason([atom("a")], contexts, pairs, Settings())

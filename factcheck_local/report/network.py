@@ -1,0 +1,92 @@
+"""The network of a run, built again from its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from factcheck_local.assess.factreasoner import fact_network, witnesses
+from factcheck_local.config import Settings
+from factcheck_local.graph import links_from
+from factcheck_local.markov import Network
+from factcheck_local.sources import SourceVariable
+from factcheck_local.types import Atom, Context, EvidenceLink, Relation, ScoredPair
+
+
+@dataclass(frozen=True, slots=True)
+class RunNetwork:
+    """A run's network and what it was made from.
+
+    Attributes:
+        network: variables are named by the ids of atoms and contexts.
+        settings: those of the run that decide the network.
+        given: all passages of the run.
+        contexts: those that are variables; in FR4 copies are merged.
+        links: its relations.
+        documents: FR4's variables.
+    """
+
+    network: Network
+    settings: Settings
+    given: tuple[Context, ...]
+    contexts: tuple[Context, ...]
+    links: tuple[EvidenceLink, ...]
+    documents: tuple[SourceVariable, ...]
+
+
+def network_of(
+    assessment: Mapping[str, Any], priors: Mapping[str, float] | None = None
+) -> RunNetwork:
+    """The network over the atoms that relations were read for, and all passages.
+
+    Args:
+        assessment: what ``to_dict`` gives.
+        priors: by source, in place of what its passages have.
+    """
+    changed = priors or {}
+    settings = _settings(assessment["run"]["settings"])
+    given = tuple(
+        Context(c["id"], c["source"], c["title"], c["text"], changed.get(c["source"], c["prior"]))
+        for c in assessment["contexts"]
+    )
+    names = set(atoms_reasoned_over(assessment))
+    atoms = [Atom(a["id"], a["text"], a["original"]) for a in assessment["atoms"]]
+    contexts, links = witnesses(given, links_of(assessment), settings)
+    network, documents = fact_network(
+        [a for a in atoms if a.id in names], contexts, links, settings
+    )
+    return RunNetwork(network, settings, given, contexts, links, tuple(documents))
+
+
+def atoms_reasoned_over(assessment: Mapping[str, Any]) -> list[str]:
+    """Ids of the atoms in the network, in the order of the answer.
+
+    An atom that is unscored because one of its relations failed is among them: the
+    others tie their passages together.
+    """
+    related = {r["to"] for r in assessment["relations"]}
+    return [
+        a["id"] for a in assessment["atoms"] if a["probability"] is not None or a["id"] in related
+    ]
+
+
+def links_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
+    """The edges that the run's relations became."""
+    return links_from(
+        [
+            ScoredPair(
+                r["from"],
+                r["to"],
+                Relation(r["entailment"], r["contradiction"], r["neutral"]),
+            )
+            for r in assessment["relations"]
+        ]
+    )
+
+
+def _settings(values: Mapping[str, Any]) -> Settings:
+    """The settings that decide a network; what a run of another version lacks is default."""
+    wanted = ("assessor", "parameterisation", "source_correlation", "method")
+    known = {f.name for f in fields(Settings)}.intersection(wanted, values)
+    return Settings(**{name: values[name] for name in known})
