@@ -35,6 +35,7 @@ from factcheck_local.types import Chunk, Span
 SIZES = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 DIMENSION = 384
 PASSAGES_A_DOCUMENT = 20
+DOCUMENTS_AT_ONCE = 10
 WORDS_A_PASSAGE = 120
 VOCABULARY = 60_000
 ATOMS = 20
@@ -107,9 +108,9 @@ def measure(folder: Path, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
             before = store.count()
             seconds = 0.0
             while store.count() < size:
-                document = collection.document()
+                documents = [collection.document() for _ in range(DOCUMENTS_AT_ONCE)]
                 begun = time.perf_counter()
-                store.put(*document)
+                write(store, documents)
                 seconds += time.perf_counter() - begun
             tenth = in_scope(store.sources(), [Condition.parse("source=folder?/**")])
             row = {
@@ -122,6 +123,17 @@ def measure(folder: Path, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
             }
             print(json.dumps(row))
             yield row
+
+
+def write(
+    store: Store, documents: Sequence[tuple[SourceRecord, Sequence[Chunk], FloatArray]]
+) -> None:
+    """As a run of the indexer does: begun one by one, written together, completed one by one."""
+    drafts = [store.begin(record) for record, _, _ in documents]
+    passages = [(record, chunk) for record, chunks, _ in documents for chunk in chunks]
+    store.add(passages, np.concatenate([vectors for _, _, vectors in documents]))
+    for draft, (_, chunks, _) in zip(drafts, documents, strict=True):
+        store.complete(draft, chunks)
 
 
 def _asked(

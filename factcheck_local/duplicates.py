@@ -17,6 +17,7 @@ as independent witnesses is not changed here: the FactReasoner variants that exi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,23 +72,30 @@ def near_duplicates(contexts: Sequence[Context]) -> dict[str, str]:
     Returns:
         Context id -> id of the passage that stands for it.
     """
-    groups: dict[tuple[str, tuple[str, ...]], list[tuple[str, _Wording]]] = {}
+    titles = [normalised(context.title) for context in contexts]
+    frequency = Counter(titles)
+    groups: dict[tuple[str, tuple[str, ...]], list[Context]] = {}
     found = {}
-    for context in contexts:
-        wording, decisive = _wording(context.text)
-        group = groups.setdefault((normalised(context.title), decisive), [])
-        same = next((id_ for id_, other in group if wording.nearly(other)), None)
-        if same is None:
-            group.append((context.id, wording))
-        found[context.id] = same or context.id
+    for title, context in zip(titles, contexts, strict=True):
+        found[context.id] = context.id
+        if frequency[title] == 1:
+            continue
+        group = groups.setdefault((title, _decisive(context.text)), [])
+        for other in group:
+            if _wording(context.text).nearly(_wording(other.text)):
+                found[context.id] = other.id
+                break
+        else:
+            group.append(context)
     return found
 
 
+# Claims of one answer find the same passages over and over.
 @lru_cache(maxsize=4096)
-def _wording(text: str) -> tuple[_Wording, tuple[str, ...]]:
-    """What is compared of a text; claims of one answer find the same passages over and over."""
+def _wording(text: str) -> _Wording:
+    """What is compared of a text."""
     words = normalised(text).split()
-    return _Wording(" ".join(words), _shingles(words), content_words(text)), _decisive(text)
+    return _Wording(" ".join(words), _shingles(words), content_words(text))
 
 
 def _shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
@@ -96,6 +104,7 @@ def _shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(words[i : i + SHINGLE]) for i in range(last + 1))
 
 
+@lru_cache(maxsize=4096)
 def _decisive(text: str) -> tuple[str, ...]:
     """Numbers, negations, qualifiers and signs of a text, in order of each kind."""
     found = []

@@ -127,35 +127,42 @@ def search(
     by_group: list[list[list[str]]] = [[] for _ in range(max(groups) + 1)]
     rankings = [by_group[group] for group in groups]
     depth = max(MIN_DEPTH, DEPTH * k)
-    known: dict[str, Context] = {}
     if retrieval != "lexical":
         for ranking, hits in zip(rankings, store.query(vectors, depth, scope), strict=True):
-            known |= {c.id: c for c, _ in hits}
-            ranking.append([c.id for c, _ in hits])
+            ranking.append([id_ for id_, _ in hits])
     if retrieval != "dense":
         for ranking, found in zip(rankings, store.query_words(texts, depth, scope), strict=True):
             ranking.append([id_ for id_, _ in found])
     ordered = [[id_ for id_, _ in reciprocal_rank_fusion(ranking)] for ranking in by_group]
-    missing = list(dict.fromkeys(i for ids in ordered for i in ids if i not in known))
-    known |= {c.id: c for c in store.contexts(missing)}
-    return [_different([known[i] for i in ids], k) for ids in ordered]
+    return _different(ordered, store, k)
 
 
-def _different(ranked: Sequence[Context], k: int) -> list[Context]:
-    """The first k that are no near duplicates of each other."""
-    # Comparing takes longer than finding, so no more are compared than it takes.
+def _different(ordered: Sequence[Sequence[str]], store: Store, k: int) -> list[list[Context]]:
+    """Of each ranking the first k that are no near duplicates of each other."""
+    # Fetching and comparing take longer than finding, so no more are looked at than it takes.
     looked_at = 2 * k
+    known: dict[str, Context] = {}
     while True:
-        some = ranked[:looked_at]
-        same = near_duplicates(some)
-        best: dict[str, Context] = {}
-        for context in some:
-            name = same[context.id]
-            if name not in best or context.prior > best[name].prior:
-                best[name] = context
-        if len(best) >= k or len(some) == len(ranked):
-            return list(best.values())[:k]
+        some = [ids[:looked_at] for ids in ordered]
+        missing = list(dict.fromkeys(id_ for ids in some for id_ in ids if id_ not in known))
+        known |= {c.id: c for c in store.contexts(missing)}
+        kept = [_best_of_each([known[id_] for id_ in ids]) for ids in some]
+        if all(
+            len(best) >= k or len(ids) <= looked_at for best, ids in zip(kept, ordered, strict=True)
+        ):
+            return [best[:k] for best in kept]
         looked_at *= 2
+
+
+def _best_of_each(ranked: Sequence[Context]) -> list[Context]:
+    """Of near duplicates the one with the highest prior, at the rank of the first."""
+    same = near_duplicates(ranked)
+    best: dict[str, Context] = {}
+    for context in ranked:
+        name = same[context.id]
+        if name not in best or context.prior > best[name].prior:
+            best[name] = context
+    return list(best.values())
 
 
 def retrieve_from_record(

@@ -10,9 +10,9 @@ FTS5 computes it (k1 = 1.2, b = 0.75).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,13 @@ from factcheck_local.indexer.database import open_database
 #: Words in more than this share of the passages are left out of a query that has others:
 #: they rank next to nothing and cost the reading of nearly every passage.
 COMMON_SHARE = 0.2
+
+#: Passages that the words of one query may be in, all together: ranking reads each of them.
+#: The rarest words say most, so what is left out would rarely change the order.
+MAX_ROWS = 5_000
+
+#: Passages fetched beyond those asked for, so that a tie at the last place is settled by id.
+TIE_MARGIN = 16
 
 #: Below this many passages no word is taken as common.
 _FEW_PASSAGES = 50
@@ -58,6 +65,7 @@ class LexicalIndex:
             StoreError: if it is not such a file.
         """
         self._db = open_database(path, _SCHEMA)
+        self._counts: dict[str, int] = {}
 
     def close(self) -> None:
         """Let go of the file."""
@@ -80,6 +88,7 @@ class LexicalIndex:
 
     def write(self, passages: Iterable[Entry]) -> None:
         """Add or replace passages."""
+        self._counts.clear()
         with self._db:
             for passage in passages:
                 self._delete(passage.id)
@@ -87,6 +96,7 @@ class LexicalIndex:
 
     def rebuild(self, passages: Iterable[Entry]) -> None:
         """Make these the only passages, all of them or none."""
+        self._counts.clear()
         with self._db:
             self._db.execute("DELETE FROM passages")
             self._db.execute("DELETE FROM places")
@@ -95,6 +105,7 @@ class LexicalIndex:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Remove passages; those that are not there are no error."""
+        self._counts.clear()
         with self._db:
             for id_ in ids:
                 self._delete(id_)
@@ -113,47 +124,70 @@ class LexicalIndex:
             self._db.execute("DELETE FROM places WHERE id = ?", (id_,))
 
     def query(
-        self, text: str, k: int, sources: frozenset[str] | None = None
-    ) -> list[tuple[str, float]]:
-        """The passages that share the most telling words with a text.
+        self, texts: Sequence[str], k: int, sources: frozenset[str] | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """The passages that share the most telling words with each text.
 
         Args:
-            text: any text; nothing in it is syntax.
+            texts: any texts; nothing in them is syntax.
             k: at least 1.
             sources: only passages of these; None for all.
 
         Returns:
-            At most k pairs (id, BM25 score, higher is better), ties by id.
+            For each text at most k pairs (id, BM25 score, higher is better), ties by id.
         """
+        if sources is not None:
+            with self._db:
+                self._db.execute("CREATE TEMP TABLE IF NOT EXISTS scope (source TEXT PRIMARY KEY)")
+                self._db.execute("DELETE FROM scope")
+                self._db.executemany("INSERT INTO scope VALUES (?)", [(s,) for s in sources])
+        return [self._query(text, k, scoped=sources is not None) for text in texts]
+
+    def _query(self, text: str, k: int, *, scoped: bool) -> list[tuple[str, float]]:
         words = self._telling(list(dict.fromkeys(_WORD.findall(text.lower()))))
         if not words:
             return []
         # Quoted, so that AND or NEAR in a text are words like others.
         match = " OR ".join(f'"{word}"' for word in words)
-        only, values = "", [match]
-        if sources is not None:
-            only = (
-                "AND passages.rowid IN (SELECT row FROM places "
-                "WHERE source IN (SELECT value FROM json_each(?))) "
-            )
-            values.append(json.dumps(sorted(sources)))
+        only = "AND (SELECT source FROM places WHERE row = passages.rowid) IN scope"
+        # By rank alone, which SQLite sorts by as it goes; ties at the last place need some more.
         rows = self._db.execute(
-            f"SELECT id, -bm25(passages) FROM passages WHERE passages MATCH ? {only}"
-            "ORDER BY bm25(passages), id LIMIT ?",
-            (*values, k),
-        )
-        return [(id_, float(score)) for id_, score in rows]
+            f"SELECT id, -rank FROM (SELECT rowid, rank FROM passages WHERE passages MATCH ? "
+            f"{only if scoped else ''} ORDER BY rank LIMIT ?) AS found "
+            "JOIN places ON places.row = found.rowid",
+            (match, k + TIE_MARGIN),
+        ).fetchall()
+        return sorted(rows, key=lambda row: (-row[1], row[0]))[:k]
 
     def _telling(self, words: Sequence[str]) -> list[str]:
-        """The words without those that most passages have; all of them if none is left."""
+        """The rarest words, as many as together are in no more than `MAX_ROWS` passages.
+
+        Words that most passages have are left out, unless there are no others.
+        """
         total = self.count()
         if total < _FEW_PASSAGES:
             return list(words)
-        limit = COMMON_SHARE * total
-        rare = [word for word in words if self._passages_with(word) <= limit]
-        return rare or list(words)
+        counted = sorted((self._passages_with(word), word) for word in words)
+        found, rows = [], 0
+        for count, word in counted:
+            rows += count
+            if found and (count > COMMON_SHARE * total or rows > MAX_ROWS):
+                break
+            found.append(word)
+        return found
 
     def _passages_with(self, word: str) -> int:
-        """How many passages have a word; 0 also for a form that stemming changes."""
-        found = self._db.execute("SELECT doc FROM words WHERE term = ?", (word,)).fetchone()
-        return int(found[0]) if found else 0
+        """How many passages have a word in any form."""
+        if word not in self._counts:
+            rows = self._db.execute("SELECT doc FROM words WHERE term = ?", (_stem(word),))
+            self._counts[word] = next((int(row[0]) for row in rows), 0)
+        return self._counts[word]
+
+
+@lru_cache(maxsize=4096)
+def _stem(word: str) -> str:
+    """The form under which FTS5's porter tokenizer keeps a word, accents aside."""
+    import snowballstemmer
+
+    stem: str = snowballstemmer.stemmer("porter").stemWord(word)
+    return stem

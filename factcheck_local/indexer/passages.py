@@ -145,21 +145,19 @@ class Passages:
                 found.update(zip(rows["ids"], np.asarray(rows["embeddings"]), strict=True))
         return _in_order(found, ids)
 
-    def query(
+    def nearest(
         self, embeddings: FloatArray, k: int, sources: frozenset[str] | None = None
-    ) -> list[list[tuple[Context, float]]]:
-        """The k passages most similar to each query, with their similarities."""
-        total = self.count()
-        if not total or not len(embeddings) or sources == frozenset():
+    ) -> list[list[tuple[str, float]]]:
+        """Ids of the k passages most similar to each query, with their similarities."""
+        if not len(embeddings) or sources == frozenset():
             return [[] for _ in embeddings]
         rows = self._collection.query(
             query_embeddings=np.asarray(embeddings, dtype=np.float32),
-            n_results=min(total, k + TIE_MARGIN),
+            n_results=k + TIE_MARGIN,
             where=None if sources is None else cast(Any, {"source": {"$in": sorted(sources)}}),
-            include=["documents", "metadatas", "distances"],
+            include=["distances"],
         )
-        documents, metadatas = rows["documents"] or (), rows["metadatas"] or ()
-        columns = rows["ids"], documents, metadatas, rows["distances"] or ()
+        columns = rows["ids"], rows["distances"] or ()
         return [_ranked(*result)[:k] for result in zip(*columns, strict=True)]
 
 
@@ -218,18 +216,13 @@ def _context(id_: str, text: str, values: Metadata) -> Context:
     )
 
 
-def _ranked(
-    ids: Sequence[str],
-    texts: Sequence[str],
-    metadatas: Sequence[Metadata],
-    distances: Sequence[float],
-) -> list[tuple[Context, float]]:
+def _ranked(ids: Sequence[str], distances: Sequence[float]) -> list[tuple[str, float]]:
     """One query's results by falling similarity, ties by id."""
     found = [
-        (_context(id_, text, values), round(1.0 - distance, SIMILARITY_DIGITS))
-        for id_, text, values, distance in zip(ids, texts, metadatas, distances, strict=True)
+        (id_, round(1.0 - distance, SIMILARITY_DIGITS))
+        for id_, distance in zip(ids, distances, strict=True)
     ]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0].id))
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _batches(items: Sequence[_T], size: int) -> Iterator[Any]:

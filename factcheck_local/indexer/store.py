@@ -318,8 +318,8 @@ class Store:
 
     def query(
         self, embeddings: FloatArray, k: int, sources: frozenset[str] | None = None
-    ) -> list[list[tuple[Context, float]]]:
-        """The k passages most similar to each query.
+    ) -> list[list[tuple[str, float]]]:
+        """Ids of the k passages most similar to each query.
 
         Args:
             embeddings: shape (n, dimension).
@@ -327,8 +327,8 @@ class Store:
             sources: only passages of these; None for all.
 
         Returns:
-            n lists of at most k pairs (passage, cosine similarity in [-1, 1]), by
-            falling similarity, ties by id: the same on every run.
+            n lists of at most k pairs (id, cosine similarity in [-1, 1]), by falling
+            similarity, ties by id: the same on every run.
 
         Raises:
             InputError: if ``k < 1``.
@@ -339,7 +339,7 @@ class Store:
         dimension = self.fingerprint.embedder.dimension
         if embeddings.ndim != 2 or embeddings.shape[1] != dimension:
             raise ModelError(f"expected queries of shape (n, {dimension}), got {embeddings.shape}")
-        return self._passages.query(embeddings, k, sources)
+        return self._passages.nearest(embeddings, k, sources)
 
     def query_words(
         self, texts: Sequence[str], k: int, sources: frozenset[str] | None = None
@@ -365,4 +365,4 @@ class Store:
         elif self._lacks_words():
             with self.writing():
                 pass
-        return [self._lexical.query(text, k, sources) for text in texts]
+        return self._lexical.query(texts, k, sources)
