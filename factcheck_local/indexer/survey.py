@@ -232,7 +232,8 @@ class _Search:
         names = root.name(path), root.source(path)
         reason = None
         if path.is_symlink():
-            inside = path.resolve().is_relative_to(root.path)
+            # Not path.resolve(): that gives up on links that lead in a circle.
+            inside = Path(os.path.realpath(path)).is_relative_to(root.path)
             reason = f"link to a place {'in' if inside else 'out of'} the folder"
         elif path.name.startswith("."):
             reason = "hidden"

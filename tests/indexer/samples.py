@@ -35,6 +35,25 @@ def saved(document: object) -> bytes:
     return buffer.getvalue()
 
 
+def repacked(
+    data: bytes,
+    change: Callable[[str, bytes], bytes],
+    extra: Mapping[str, bytes] | None = None,
+    method: int = zipfile.ZIP_DEFLATED,
+) -> bytes:
+    """The archive with its members changed, and others added."""
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
+        for name, content in (extra or {}).items():
+            new.writestr(name, content, method)
+    return buffer.getvalue()
+
+
 def word() -> bytes:
     document = docx.Document()
     document.core_properties.title = "Leave policy"

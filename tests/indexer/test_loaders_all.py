@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 
@@ -27,13 +26,6 @@ def sample(folder: Path, extension: str, data: bytes | None = None) -> Document:
     name = f"a{extension}"
     write(folder, {name: SAMPLES[extension] if data is None else data})
     return load(folder / name, name)
-
-
-def sample_or_problem(folder: Path, extension: str, data: bytes) -> tuple[Document | None, str]:
-    try:
-        return sample(folder, extension, data), ""
-    except DocumentError as error:
-        return None, str(error)
 
 
 def test_there_is_a_sample_of_every_format() -> None:
@@ -106,26 +98,6 @@ def test_what_is_no_such_file_is_one_line(corpus: Path, extension: str, data: by
         sample(corpus, extension, data)
     assert str(caught.value).startswith(f"a{extension}: ")
     assert "\n" not in str(caught.value)
-
-
-@EVERY
-def test_a_damaged_file_is_one_line_or_read(corpus: Path, extension: str) -> None:
-    draw = random.Random(extension)
-    whole = SAMPLES[extension]
-    damaged = [whole[: len(whole) * part // 8] for part in range(1, 8)]
-    for _ in range(12):
-        changed = bytearray(whole)
-        for _ in range(draw.randint(1, 8)):
-            changed[draw.randrange(len(changed))] = draw.randrange(256)
-        damaged.append(bytes(changed))
-    for data in damaged:
-        document, problem = sample_or_problem(corpus, extension, data)
-        if document is None:
-            assert problem.startswith(f"a{extension}: ")
-            assert len(problem.splitlines()) == 1
-        else:
-            for passage in chunk(document):
-                assert passage.text.encode()
 
 
 @EVERY

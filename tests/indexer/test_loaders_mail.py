@@ -141,3 +141,17 @@ def test_from_within_a_text_begins_no_message(corpus: Path) -> None:
 def test_mailboxes_that_cannot_be_read(corpus: Path, data: str, reason: str) -> None:
     with pytest.raises(DocumentError, match=rf"^a\.mbox: {reason}"):
         read(corpus, "a.mbox", data)
+
+
+def test_a_charset_whose_name_cannot_be_one(corpus: Path) -> None:
+    data = b'Subject: x\nContent-Type: text/plain; charset="a\x00\x1bb"\n\ncaf\xc3\xa9'
+    document = read(corpus, "a.eml", data)
+    assert "caf\xe9" in document.text
+    assert document.metadata["left_out"] == ("text that is not valid A B has replacements",)
+
+
+def test_addresses_are_shown_as_they_are_written(corpus: Path) -> None:
+    head = b"From: =?utf-8?q?J=C3=B6rg?= <j@example.org>\nTo: Zo\xc3\xab <z@example.org>, a@b (A)\n"
+    document = read(corpus, "a.eml", head + b"Subject: x\n\ntext")
+    shown = "From: J\xf6rg <j@example.org>\nTo: Zo\xeb <z@example.org>, a@b (A)"
+    assert outline(document)[1][1] == shown

@@ -23,28 +23,12 @@ from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import office
 
-from .samples import outline, read, saved, slides, word, workbook
+from .samples import outline, read, repacked, saved, slides, word, workbook
 
 MAKERS = {"a.docx": word, "a.pptx": slides, "a.xlsx": workbook}
 TABLE = (
     "Year; Days; Note\nYear: 2024; Days: 25; Note: as agreed\nYear: 2025; Days: 26; Note: one more"
 )
-
-
-def repacked(
-    data: bytes, change: Callable[[str, bytes], bytes], extra: Mapping[str, bytes] | None = None
-) -> bytes:
-    """The archive with its members changed, and others added."""
-    buffer = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(data)) as old,
-        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new,
-    ):
-        for name in old.namelist():
-            new.writestr(name, change(name, old.read(name)))
-        for name, content in (extra or {}).items():
-            new.writestr(name, content)
-    return buffer.getvalue()
 
 
 def test_word_has_its_structure(corpus: Path) -> None:

@@ -14,6 +14,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import cast
 
 from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders.text import printable, shortened
 from factcheck_local.types import Document
 
 
@@ -63,10 +64,6 @@ LOADERS = {
 }
 
 
-#: Characters of a reason that are kept.
-MAX_REASON = 300
-
-
 class UnsupportedFormatError(DocumentError):
     """Nothing reads such a file, or there is nothing in it to be read: nothing failed."""
 
@@ -103,7 +100,8 @@ def load(path: Path, source: str, *, ocr: bool = False) -> Document:
     try:
         return _loaded(path, source, ocr)
     except DocumentError as error:
-        raise type(error)(f"{source}: {_plain(str(error).removeprefix(f'{source}: '))}") from error
+        reason = str(error).removeprefix(f"{source}: ")  # it may quote the file
+        raise type(error)(f"{source}: {shortened(printable(reason))}") from error
 
 
 def _loaded(path: Path, source: str, ocr: bool) -> Document:
@@ -125,6 +123,11 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
         )
     except RecursionError as error:
         raise DocumentError(f"{source}: is nested too deeply") from error
+    except (DocumentError, MemoryError):
+        raise
+    except Exception as error:  # a library's fault, which must not end a run over many files
+        what = f"{type(error).__name__}: {error}"
+        raise DocumentError(f"{source}: its reader failed: {what}") from error
     if not document.blocks:
         detail = "empty file" if not data else "holds no text"
         raise DocumentError(f"{source}: {detail}")
@@ -134,10 +137,3 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
 def _is_unicode(name: str) -> bool:
     """Whether a name is text; the bytes of one that is not are halves of surrogate pairs."""
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
-
-
-def _plain(reason: str) -> str:
-    """A reason as one line: it may quote the file."""
-    shown = "".join(character if character.isprintable() else " " for character in reason)
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= MAX_REASON else shown[: MAX_REASON - 1] + "\u2026"

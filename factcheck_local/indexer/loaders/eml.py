@@ -18,7 +18,7 @@ from typing import Any, cast
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders import html
 from factcheck_local.indexer.loaders.layout import Layout
-from factcheck_local.indexer.loaders.text import one_line
+from factcheck_local.indexer.loaders.text import one_line, printable, shortened
 from factcheck_local.types import Document
 
 #: Characters of a field that are taken apart: the parser's time grows faster than these.
@@ -76,7 +76,7 @@ def lay_out(message: EmailMessage, layout: Layout) -> tuple[str, ...]:
     reader.part(message)
     if reader.attachments:
         layout.block("\n".join(f"Attachment, not read: {name}" for name in reader.attachments))
-    return tuple(reader.problems)
+    return tuple(dict.fromkeys(reader.problems))
 
 
 def header(message: EmailMessage, name: str) -> str:
@@ -146,8 +146,9 @@ class _Reader:
         charset = str(part.get_content_charset("utf-8"))
         try:
             return data.decode(charset)
-        except (LookupError, UnicodeError):
-            self.problems.append(f"text that is not valid {charset.upper()} has replacements")
+        except (LookupError, ValueError):  # ValueError: its name has a NUL
+            name = shortened(printable(charset.upper()))
+            self.problems.append(f"text that is not valid {name} has replacements")
             return data.decode("utf-8", "replace")
 
 

@@ -7,13 +7,17 @@ mailbox reads files by name only, not the bytes at hand, and needs no empty line
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders import eml
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.types import Document
+
+#: Kinds of problem that are named.
+MAX_NOTES = 3
 
 # After an empty line, so that a sentence beginning with the word starts no message.
 _FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\r?\n")
@@ -31,12 +35,22 @@ def load(data: bytes, source: str) -> Document:
     if not starts or starts[0].start():
         raise DocumentError(f"{source}: is not a mailbox (it does not begin with 'From ')")
     layout = Layout()
-    problems: Counter[str] = Counter()
+    problems: dict[str, list[int]] = {}
     ends = [*(match.start() for match in starts[1:]), len(data)]
     for number, (start, end) in enumerate(zip(starts, ends, strict=True), start=1):
         message = eml.parse(data[start.end() : end])
         if not eml.is_message(message):
             raise DocumentError(f"{source}: message {number} has no header fields")
-        problems.update(f"message {number}: {what}" for what in eml.lay_out(message, layout))
-    metadata = {"left_out": tuple(problems)} if problems else {}
+        for what in eml.lay_out(message, layout):
+            problems.setdefault(what, []).append(number)
+    metadata = {"left_out": tuple(_notes(problems))} if problems else {}
     return layout.document(source, data, PurePosixPath(source).name, metadata)
+
+
+def _notes(problems: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """What of the messages could not be read; the first kinds of problem only."""
+    for what, numbers in islice(problems.items(), MAX_NOTES):
+        more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
+        yield f"message {numbers[0]}{more}: {what}"
+    if len(problems) > MAX_NOTES:
+        yield f"{len(problems) - MAX_NOTES} more problems"

@@ -85,14 +85,14 @@ def _parsing(source: str) -> Iterator[None]:
     """Silence the parser's warnings about what it mends by itself, and tell its errors.
 
     Raises:
-        DocumentError: if anything but a lack of memory is raised inside.
+        DocumentError: if anything but a lack of memory or of stack is raised inside.
     """
     logger = logging.getLogger("pypdf")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
         yield
-    except (DocumentError, MemoryError):
+    except (DocumentError, MemoryError, RecursionError):
         raise
     except DependencyError as error:
         raise DocumentError(f"{source}: is encrypted, and {_first_line(error)}") from error

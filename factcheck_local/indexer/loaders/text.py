@@ -162,6 +162,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def printable(text: str) -> str:
+    """What a file says, fit to stand in a message of one line."""
+    return one_line("".join(c if c.isprintable() else " " for c in text))
+
+
 def shortened(title: str) -> str:
     """A title, at most `MAX_TITLE` characters of it."""
     return title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1].rstrip() + "\u2026"
