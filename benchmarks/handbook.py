@@ -51,6 +51,8 @@ def main() -> None:
         quantities=options.quantities,
         k=options.k,
         retrieval=options.retrieval,
+        queries=options.queries,
+        rerank=options.rerank,
         parameterisation=options.factors,
     )
     embedder: Embedder = load_model(settings.embedder, "embedder")
@@ -110,6 +112,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--no-quantities", dest="quantities", action="store_false")
     parser.add_argument("-k", type=int, default=Settings().k)
     parser.add_argument("--retrieval", default=Settings().retrieval)
+    parser.add_argument("--queries", default=Settings().queries)
+    parser.add_argument("--rerank", help="encoder, or a model's name")
     parser.add_argument(
         "--store", type=Path, help="keep the store here, with all that models said of its pairs"
     )

@@ -1,155 +1,149 @@
 """Retrieval on gold evidence: recall and MRR by meaning, by words, and by both.
 
     python -m benchmarks.retrieval --out benchmarks/results
+    python -m benchmarks.retrieval --rerank encoder --limit 150 --out FOLDER
+    python -m benchmarks.retrieval --queries llm --limit 150 --retrieval fused --out FOLDER
 
 WiCE dev: every article in one store, the claim as query; right is a passage of its own
 article, or (second row) one that holds a sentence that supports it. Factcheck-Bench: all
 evidence in one store; right is a text that was given as evidence for the claim.
-The stores are kept (``--cache``), so that a second run embeds nothing.
+The stores are kept (``--cache``), so that a second run embeds nothing, and so is what an
+NLI encoder says of a passage; a reranked row has no time for that reason. ``--limit``
+takes a seeded sample of the claims, ``--rerank`` and ``--queries llm`` add rows on the same.
 Writes ``retrieval.json`` and ``retrieval.md``.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
+from benchmarks.evidence import Collection, Query, factcheckbench, wice
 from benchmarks.nli.machine import machine
 from benchmarks.nli.pairs import read_rows
-from benchmarks.nli.sample import CACHE, DATA
+from benchmarks.nli.sample import CACHE, DATA, kept_scorer
 from factcheck_local import __version__
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.metrics import bootstrap_ci
-from factcheck_local.models.contracts import Embedder
+from factcheck_local.models.cards import find_card
+from factcheck_local.models.contracts import ChatModel, Embedder, TextGenerator
 from factcheck_local.models.offline import go_offline
-from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
-from factcheck_local.retrieve import Retrieval, search
-from factcheck_local.types import Context
+from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM, load_model
+from factcheck_local.queries import SHOWN, write_queries
+from factcheck_local.relate.load import relation_card
+from factcheck_local.rerank import RERANKED, Reranker, reorder
+from factcheck_local.rerankers import EncoderReranker, load_reranker
+from factcheck_local.retrieve import Retrieval, retrieve, search
+from factcheck_local.types import Atom, Context
 
 CUTOFFS = (5, 10)
+WAYS: tuple[Retrieval, ...] = get_args(Retrieval)
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A claim, and what counts as found.
+def measure(
+    collection: Collection,
+    store: Store,
+    embedder: Embedder,
+    *,
+    ways: Sequence[Retrieval] = WAYS,
+    reranker: Reranker | None = None,
+    llm: TextGenerator | None = None,
+) -> list[dict[str, Any]]:
+    """Recall and MRR of every way of retrieval, and what a query takes.
 
-    Attributes:
-        text: the claim.
-        sources: documents any passage of which is right.
-        sentences: texts one of which a passage has to hold as well; none if empty.
+    Args:
+        collection: documents and claims.
+        store: with the documents.
+        embedder: the store's.
+        ways: of retrieval.
+        reranker: gives each row a second one, with the passages in its order.
+        llm: writes queries, for rows of their own.
     """
-
-    text: str
-    sources: frozenset[str]
-    sentences: tuple[str, ...] = ()
-
-    def right(self, context: Context) -> bool:
-        """Whether a passage is what was looked for."""
-        return context.source in self.sources and (
-            not self.sentences or any(s in context.text for s in self.sentences)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """Documents and the claims about them, by what counts as found."""
-
-    name: str
-    documents: Mapping[str, str]
-    queries: Mapping[str, Sequence[Query]]
-
-    @property
-    def digest(self) -> str:
-        """Sha256 over the documents, in hex."""
-        values = json.dumps(sorted(self.documents.items()), ensure_ascii=False)
-        return hashlib.sha256(values.encode()).hexdigest()
-
-
-def wice(rows: Sequence[Mapping[str, Any]]) -> Collection:
-    """WiCE's articles, one document each, a sentence a line."""
-    names: dict[str, str] = {}
-    by_article, by_sentence = [], []
-    for row in rows:
-        text = "\n".join(row["evidence"])
-        name = names.setdefault(text, f"article{len(names):04}.txt")
-        by_article.append(Query(row["claim"], frozenset({name})))
-        supporting = {i for ids in row["supporting_sentences"] for i in ids}
-        if supporting:
-            lines = tuple(row["evidence"][i].strip() for i in sorted(supporting))
-            by_sentence.append(Query(row["claim"], frozenset({name}), lines))
-    documents = {name: text for text, name in names.items()}
-    return Collection("WiCE dev", documents, {"by article": by_article, "by sentence": by_sentence})
-
-
-def factcheckbench(rows: Sequence[Mapping[str, Any]]) -> Collection:
-    """Every evidence text of every claim, one document each."""
-    names: dict[str, str] = {}
-    wanted: dict[str, set[str]] = {}
-    for claim, evidence in _evidence(rows):
-        name = names.setdefault(evidence, f"evidence{len(names):05}.txt")
-        wanted.setdefault(claim, set()).add(name)
-    queries = [Query(claim, frozenset(found)) for claim, found in wanted.items()]
-    documents = {name: text for text, name in names.items()}
-    return Collection("Factcheck-Bench", documents, {"own evidence": queries})
-
-
-def _evidence(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Pairs of a claim and a text that was given for it."""
-    for row in rows:
-        for sentence in row["sentences"].values():
-            for i, claim in enumerate(sentence.get("claims") or ()):
-                auto = sentence.get("auto_evidence") or []
-                texts = auto[i] if i < len(auto) and isinstance(auto[i], list) else []
-                for text in texts:
-                    if isinstance(text, str) and text.strip():
-                        yield claim, text.strip()
-
-
-def measure(collection: Collection, store: Store, embedder: Embedder) -> list[dict[str, Any]]:
-    """Recall and MRR of every way of retrieval, and what a query takes."""
     found = []
+    k = max(CUTOFFS) if reranker is None else max(*CUTOFFS, RERANKED)
+    written = {}
+    if llm is not None:
+        written = {way: _written(collection.claims, store, embedder, way, llm) for way in ways}
     for kind, queries in collection.queries.items():
         texts = [q.text for q in queries]
         vectors = embedder.embed(texts)
-        for retrieval in get_args(Retrieval):
+        for way in ways:
             begun = time.perf_counter()
-            hits = search(texts, vectors, store, max(CUTOFFS), retrieval)
+            rankings = {str(way): search(texts, vectors, store, k, way)}
             seconds = time.perf_counter() - begun
-            ranks = [_rank(q, contexts) for q, contexts in zip(queries, hits, strict=True)]
-            found.append(_summary(collection, kind, retrieval, ranks, seconds))
+            if way in written:
+                atoms = [Atom(text, text, text) for text in texts]
+                rankings[f"{way}, queries of the LLM"] = _retrieved(
+                    atoms, store, embedder, k, way, written[way]
+                )
+            for name, hits in rankings.items():
+                took = seconds if name == way else None
+                found.append(_summary(collection, kind, name, _ranks(queries, hits), took))
+                if reranker is not None:
+                    again, _ = reorder(texts, hits, reranker)
+                    ranks = _ranks(queries, again)
+                    found.append(_summary(collection, kind, f"{name}, reranked", ranks, None))
     return found
 
 
+def _written(
+    claims: Sequence[str], store: Store, embedder: Embedder, way: Retrieval, llm: TextGenerator
+) -> Mapping[str, tuple[str, ...]]:
+    """The queries that an LLM writes for claims, and refines once, by claim."""
+
+    def look(atom: Atom, queries: Sequence[str]) -> Sequence[Context]:
+        return _retrieved([atom], store, embedder, SHOWN, way, {atom.id: queries})[0]
+
+    return write_queries([Atom(claim, claim, claim) for claim in claims], llm, look).by_atom
+
+
+def _retrieved(
+    atoms: Sequence[Atom],
+    store: Store,
+    embedder: Embedder,
+    k: int,
+    way: Retrieval,
+    queries: Mapping[str, Sequence[str]],
+) -> list[list[Context]]:
+    """What is found for each atom with further queries."""
+    found = retrieve(atoms, store, embedder, k=k, retrieval=way, queries=queries)
+    by_id = {c.id: c for c in found.contexts}
+    return [[by_id[i] for i in found.by_atom[a.id]] for a in atoms]
+
+
+def _ranks(queries: Sequence[Query], hits: Sequence[Sequence[Context]]) -> list[int | None]:
+    return [_rank(q, contexts) for q, contexts in zip(queries, hits, strict=True)]
+
+
 def _rank(query: Query, contexts: Sequence[Context]) -> int | None:
-    """Rank of the first right passage, from 1."""
+    """Rank of the first right passage, from 1, as far as the longest cutoff goes."""
+    contexts = contexts[: max(CUTOFFS)]
     return next((i for i, c in enumerate(contexts, start=1) if query.right(c)), None)
 
 
 def _summary(
     collection: Collection,
     kind: str,
-    retrieval: Retrieval,
+    name: str,
     ranks: Sequence[int | None],
-    seconds: float,
+    seconds: float | None,
 ) -> dict[str, Any]:
     reciprocal = [1.0 / r if r else 0.0 for r in ranks]
     row: dict[str, Any] = {
         "set": collection.name,
         "right": kind,
-        "retrieval": retrieval,
+        "retrieval": name,
         "queries": len(ranks),
         "mrr": fmean(reciprocal),
         "mrr_ci95": bootstrap_ci(reciprocal, fmean),
-        "milliseconds_a_query": 1e3 * seconds / len(ranks),
+        "milliseconds_a_query": None if seconds is None else 1e3 * seconds / len(ranks),
     }
     for cutoff in CUTOFFS:
         within = [float(r is not None and r <= cutoff) for r in ranks]
@@ -184,9 +178,11 @@ def to_markdown(result: Mapping[str, Any]) -> str:
             f"{row[m]:.3f} [{row[f'{m}_ci95'][0]:.3f}, {row[f'{m}_ci95'][1]:.3f}]"
             for m in ("recall@5", "recall@10", "mrr")
         ]
+        took = row["milliseconds_a_query"]
+        shown.append("–" if took is None else f"{took:.1f}")
         lines.append(
             f"| {row['set']} | {row['right']} | {row['retrieval']} | {row['queries']} | "
-            f"{' | '.join(shown)} | {row['milliseconds_a_query']:.1f} |"
+            f"{' | '.join(shown)} |"
         )
     lines += ["", f"signature: `{result['signature']}`"]
     return "\n".join(lines) + "\n"
@@ -201,16 +197,27 @@ def main() -> None:
         wice(read_rows(options.data / "wice" / "dev.jsonl")),
         factcheckbench(read_rows(options.data / "factcheckbench" / "responses.jsonl")),
     ]
+    llm: ChatModel | None = load_model(options.llm, "llm") if options.queries == "llm" else None
+    reranker = _reranker(options.rerank, options.cache)
+    used = [embedder, *filter(None, (llm, reranker))]
     rows: list[dict[str, Any]] = []
     digests = []
     for collection in collections:
         with indexed(collection, embedder, options.cache) as store:
-            rows += measure(collection, store, embedder)
+            rows += measure(
+                collection.sample(options.limit, options.seed),
+                store,
+                embedder,
+                ways=options.retrieval,
+                reranker=reranker,
+                llm=llm,
+            )
             digests.append(f"{collection.name}@{store.digest()[:12]}({store.count()} passages)")
     result = {
         "rows": rows,
-        "signature": f"factcheck-local:{__version__}|{embedder.id}@{embedder.sha256[:12]}|"
-        f"{'|'.join(digests)}|machine:{machine()}",
+        "signature": f"factcheck-local:{__version__}|"
+        f"{'|'.join(f'{m.id}@{m.sha256[:12]}' for m in used)}|"
+        f"limit:{options.limit}|seed:{options.seed}|{'|'.join(digests)}|machine:{machine()}",
     }
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "retrieval.json").write_text(json.dumps(result, indent=1) + "\n")
@@ -219,12 +226,25 @@ def main() -> None:
     print(text)
 
 
+def _reranker(name: str | None, cache: Path) -> Reranker | None:
+    """The reranker of that name; what an NLI encoder reads is kept."""
+    if name == "encoder" or (name and find_card(name).role == "encoder"):
+        return EncoderReranker(kept_scorer(relation_card(name, DEFAULT_LLM), cache))
+    return load_reranker(name) if name else None
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="retrieval on gold evidence")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--embedder", default=DEFAULT_EMBEDDER)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of stores that are kept")
+    parser.add_argument("--retrieval", nargs="+", choices=get_args(Retrieval), default=WAYS)
+    parser.add_argument("--limit", type=int, help="claims per set; all of them")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rerank", help="encoder, or a model's name")
+    parser.add_argument("--queries", choices=["atom", "llm"], default="atom")
+    parser.add_argument("--llm", default=DEFAULT_LLM)
     return parser.parse_args()
 
 

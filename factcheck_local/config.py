@@ -9,6 +9,7 @@ from factcheck_local import __version__
 from factcheck_local.errors import InputError
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
+from factcheck_local.queries import Queries
 from factcheck_local.retrieve import Retrieval
 
 ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
@@ -24,6 +25,14 @@ class Settings:
             with the documents they come from, copies of a text counted once.
         k: contexts retrieved for an atom, at least 1.
         retrieval: ``dense``, ``lexical`` or ``fused``, see ``retrieve.search``.
+        queries: what is looked for beside an atom's own words. ``atom``: nothing;
+            ``question``: the question in front of it; ``llm``: queries that the LLM
+            writes, see ``queries.write_queries``.
+        query_rounds: how often the LLM may look at what its queries find and write
+            another, at least 0.
+        rerank: what reads the best passages again before the k are taken: ``encoder``
+            (the one in the package), the name of an NLI encoder or reranker; None for
+            nothing.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
         relation: ``llm``, ``encoder`` (the one in the package), the name of an LLM or
             NLI encoder, or two joined by ``+``: a cascade, the fast one first;
@@ -52,6 +61,9 @@ class Settings:
     assessor: str = "fr2"
     k: int = 3
     retrieval: Retrieval = "dense"
+    queries: Queries = "atom"
+    query_rounds: int = 1
+    rerank: str | None = None
     llm: str = DEFAULT_LLM
     relation: str = "llm"
     budget: int | None = None
@@ -77,6 +89,11 @@ class Settings:
         if self.retrieval not in get_args(Retrieval):
             expected = ", ".join(get_args(Retrieval))
             raise InputError(f"retrieval: expected {expected}, got {self.retrieval!r}")
+        if self.queries not in get_args(Queries):
+            expected = ", ".join(get_args(Queries))
+            raise InputError(f"queries: expected {expected}, got {self.queries!r}")
+        if self.query_rounds < 0:
+            raise InputError(f"query_rounds: expected at least 0, got {self.query_rounds}")
         if self.k < 1:
             raise InputError(f"k: expected at least 1, got {self.k}")
         if self.budget is not None and self.budget < 0:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from factcheck_local.indexer.passages import COLLECTION
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
+from factcheck_local.queries import SHOWN, with_question, write_queries
 from factcheck_local.quote import pick_quotes
 from factcheck_local.records import Record
 from factcheck_local.relate import (
@@ -37,6 +38,8 @@ from factcheck_local.relate import (
     load_relation_model,
     relate,
 )
+from factcheck_local.rerank import Reranker
+from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import revise
 from factcheck_local.segment import segment
@@ -89,6 +92,7 @@ class FactChecker:
         llm: a model in place of the one that the settings name.
         embedder: likewise.
         relation_model: likewise.
+        reranker: likewise.
         cache: whether scores of pairs are kept in the store and taken from it. The
             same scores come back, so this is no setting.
         progress: told how far each stage is.
@@ -102,6 +106,7 @@ class FactChecker:
         llm: ChatModel | None = None,
         embedder: Embedder | None = None,
         relation_model: RelationModel | None = None,
+        reranker: Reranker | None = None,
         cache: bool = True,
         progress: Progress = lambda _stage, _done, _all: None,
     ) -> None:
@@ -110,6 +115,7 @@ class FactChecker:
         self._given_llm = llm
         self._given_embedder = embedder
         self._given_relation_model = relation_model
+        self._given_reranker = reranker
         self._cache = cache
         self._progress = progress
 
@@ -144,6 +150,14 @@ class FactChecker:
             quantities=self.settings.quantities,
             budget=self.settings.budget,
         )
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """What reads the best passages again, if anything does."""
+        if self._given_reranker is not None or self.settings.rerank is None:
+            return self._given_reranker
+        cache_dir = self.store.path if self.store and self._cache else None
+        return load_reranker(self.settings.rerank, cache_dir=cache_dir)
 
     # ---------------------------------------------------------------- stages
 
@@ -255,12 +269,59 @@ class FactChecker:
             raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
         with work.stage("load"):
             embedder = self.embedder
-        with work.stage("retrieve"):
-            if record.contexts is not None or store is None:
+        if record.contexts is not None or store is None:
+            with work.stage("retrieve"):
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
-            return retrieve(
-                atoms, store, embedder, k=self.settings.k, retrieval=self.settings.retrieval
+        queries = self._queries(atoms, record.answer.question, store, work)
+        with work.stage("load"):
+            reranker = self.reranker
+        with work.stage("retrieve"):
+            found = retrieve(
+                atoms,
+                store,
+                embedder,
+                k=self.settings.k,
+                retrieval=self.settings.retrieval,
+                queries=queries,
+                reranker=reranker,
+                progress=lambda done, count: self._progress("rerank", done, count),
             )
+        work.note(found.unread, "claims could not be read by the reranker; their order stayed")
+        return found
+
+    def _queries(
+        self, atoms: Sequence[Atom], question: str | None, store: Store, work: _Work
+    ) -> Mapping[str, tuple[str, ...]]:
+        """What is looked for beside the atoms' own words, by atom."""
+        if self.settings.queries == "question":
+            return with_question(atoms, question)
+        if self.settings.queries == "atom":
+            return {}
+
+        def look(atom: Atom, queries: Sequence[str]) -> Sequence[Context]:
+            return retrieve(
+                [atom],
+                store,
+                self.embedder,
+                k=SHOWN,
+                retrieval=self.settings.retrieval,
+                queries={atom.id: queries},
+            ).contexts
+
+        with work.stage("load"):
+            llm = self.llm
+        with work.stage("queries"):
+            written = write_queries(
+                atoms,
+                llm,
+                look,
+                question=question,
+                rounds=self.settings.query_rounds,
+                progress=lambda done, count: self._progress("queries", done, count),
+            )
+        work.note(written.refused, "queries share no word with their claim and were not used")
+        work.note(written.failed, "claims got no query, or no further one, from the model")
+        return written.by_atom
 
     def _relate(
         self,
@@ -287,6 +348,8 @@ class FactChecker:
         used = [("relation", self.relation_model), ("embedder", self.embedder)]
         if "llm" in self.__dict__:
             used.insert(0, ("llm", self.llm))
+        if (reranker := self.__dict__.get("reranker")) is not None:
+            used.append(("reranker", reranker))
         return tuple(
             {"role": role, "id": m.id, "sha256": m.sha256}
             | (describe(m) if m is self.relation_model else {})

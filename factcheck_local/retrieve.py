@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.fuse import reciprocal_rank_fusion
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder, FloatArray
+from factcheck_local.rerank import RERANKED, Progress, Reranker, reorder
 from factcheck_local.types import Atom, Context, titled
 
 Retrieval = Literal["dense", "lexical", "fused"]
@@ -29,12 +32,14 @@ class Retrieved:
         by_atom: atom id -> ids of its own contexts, best first.
         atom_vectors: unit vectors, shape (n, d).
         context_vectors: unit vectors, shape (m, d).
+        unread: how many atoms the reranker could not read.
     """
 
     contexts: tuple[Context, ...]
     by_atom: Mapping[str, tuple[str, ...]]
     atom_vectors: FloatArray
     context_vectors: FloatArray
+    unread: int = 0
 
 
 def retrieve(
@@ -44,6 +49,9 @@ def retrieve(
     *,
     k: int,
     retrieval: Retrieval = "dense",
+    queries: Mapping[str, Sequence[str]] | None = None,
+    reranker: Reranker | None = None,
+    progress: Progress = lambda _done, _all: None,
 ) -> Retrieved:
     """The k best passages of each atom, none of them a near duplicate of another.
 
@@ -53,21 +61,46 @@ def retrieve(
         embedder: turns the atoms into queries.
         k: passages per atom, at least 1.
         retrieval: see ``search``.
+        queries: atom id -> further queries, whose rankings are fused with its own.
+        reranker: reads the best passages again, before the k are taken.
+        progress: called as it reads.
     """
     texts = [a.text for a in atoms]
     vectors = embedder.embed(texts)
+    further = [(i, q) for i, a in enumerate(atoms) for q in (queries or {}).get(a.id, ())]
+    asked = [*enumerate(texts), *further]
+    found = search(
+        [text for _, text in asked],
+        np.concatenate([vectors, embedder.embed([q for _, q in further])]),
+        store,
+        k if reranker is None else max(k, RERANKED),
+        retrieval,
+        of=[i for i, _ in asked],
+    )
+    unread = 0
+    if reranker is not None:
+        found, unread = reorder(texts, found, reranker, progress)
     contexts: dict[str, Context] = {}
     by_atom: dict[str, tuple[str, ...]] = {}
-    for atom, hits in zip(atoms, search(texts, vectors, store, k, retrieval), strict=True):
+    for atom, ranked in zip(atoms, found, strict=True):
+        hits = ranked[:k]
         contexts |= {c.id: c for c in hits if c.id not in contexts}
         by_atom[atom.id] = tuple(c.id for c in hits)
-    return Retrieved(tuple(contexts.values()), by_atom, vectors, store.embeddings(list(contexts)))
+    return Retrieved(
+        tuple(contexts.values()), by_atom, vectors, store.embeddings(list(contexts)), unread
+    )
 
 
 def search(
-    texts: Sequence[str], vectors: FloatArray, store: Store, k: int, retrieval: Retrieval
+    texts: Sequence[str],
+    vectors: FloatArray,
+    store: Store,
+    k: int,
+    retrieval: Retrieval,
+    *,
+    of: Sequence[int] | None = None,
 ) -> list[list[Context]]:
-    """The k best passages for each text, best first.
+    """The k best passages for each text, or for each group of texts, best first.
 
     Args:
         texts: n queries.
@@ -76,16 +109,20 @@ def search(
         k: at least 1.
         retrieval: ``dense`` ranks by the cosine of the embeddings, ``lexical`` by
             BM25, ``fused`` by both (reciprocal rank fusion).
+        of: the group of each text, numbered from 0, none left out. The rankings of a
+            group are fused into one; None makes each text a group of its own.
 
     Returns:
-        n lists of passages. Of near duplicates the one with the highest prior is
-        taken, at the rank of the first.
+        A list of passages for each group. Of near duplicates the one with the highest
+        prior is taken, at the rank of the first.
     """
     if not texts:
         return []
+    groups = range(len(texts)) if of is None else of
+    by_group: list[list[list[str]]] = [[] for _ in range(max(groups) + 1)]
+    rankings = [by_group[group] for group in groups]
     depth = max(MIN_DEPTH, DEPTH * k)
     known: dict[str, Context] = {}
-    rankings: list[list[list[str]]] = [[] for _ in texts]
     if retrieval != "lexical":
         for ranking, hits in zip(rankings, store.query(vectors, depth), strict=True):
             known |= {c.id: c for c, _ in hits}
@@ -93,7 +130,7 @@ def search(
     if retrieval != "dense":
         for ranking, found in zip(rankings, store.query_words(texts, depth), strict=True):
             ranking.append([id_ for id_, _ in found])
-    ordered = [[id_ for id_, _ in reciprocal_rank_fusion(ranking)] for ranking in rankings]
+    ordered = [[id_ for id_, _ in reciprocal_rank_fusion(ranking)] for ranking in by_group]
     missing = list(dict.fromkeys(i for ids in ordered for i in ids if i not in known))
     known |= {c.id: c for c in store.contexts(missing)}
     return [_different([known[i] for i in ids], k) for ids in ordered]

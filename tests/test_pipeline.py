@@ -19,6 +19,7 @@ from factcheck_local.models.contracts import Message
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.models.registry import DEFAULT_ENCODER
 from factcheck_local.pipeline import FactChecker, Run
 from factcheck_local.records import Record, parse_record
 from factcheck_local.relate import CalibratedRelationModel
@@ -309,6 +310,8 @@ def test_an_answer_without_a_store_says_what_to_do(minilm: SentenceTransformerEm
         ({"k": 0}, "k: expected at least 1, got 0"),
         ({"assessor": "fr9"}, "assessor: expected fr1, fr2, fr3, fr4, got 'fr9'"),
         ({"budget": -1}, "budget: expected at least 0, got -1"),
+        ({"queries": "x"}, "queries: expected atom, question, llm, got 'x'"),
+        ({"query_rounds": -1}, "query_rounds: expected at least 0, got -1"),
         ({"retrieval": "x"}, "retrieval: expected dense, lexical, fused, got 'x'"),
         ({"min_similarity": 2.0}, "min_similarity: expected a cosine, got 2.0"),
         ({"alpha": -1.0}, "alpha: expected a value"),
@@ -336,3 +339,81 @@ def test_atoms_alone_say_what_failed(minilm: SentenceTransformerEmbedder) -> Non
     checker = FactChecker(Settings(), llm=FakeChatModel(fail), embedder=minilm)
     atoms, failures = checker.atoms(Answer("The hub runs in Frankfurt."))
     assert failures == {atoms[0].id: "does not fit"}
+
+
+def counting(queries: str, *, asked: list[str]) -> FakeChatModel:
+    """Splits as `sentence` does; keeps what it is asked for search queries, and writes one."""
+
+    def reply(messages: Sequence[Message]) -> str:
+        said = messages[-1].content
+        if "Claim: " not in said:
+            return sentence(messages)
+        asked.append(said)
+        if queries == "fail":
+            raise ScoringError("does not fit")
+        return "found" if "\nPassages:" in said else queries
+
+    return FakeChatModel(reply)
+
+
+@pytest.mark.parametrize(
+    ("queries", "notes"),
+    [
+        ("guests\nmoon landing", "1 queries share no word with their claim and were not used"),
+        ("fail", "1 claims got no query, or no further one, from the model"),
+    ],
+)
+def test_queries_of_the_model_are_notes_never_verdicts(
+    store: Store, minilm: SentenceTransformerEmbedder, queries: str, notes: str
+) -> None:
+    asked: list[str] = []
+    checker = FactChecker(
+        Settings(queries="llm", k=1),
+        store,
+        llm=counting(queries, asked=asked),
+        embedder=minilm,
+        relation_model=CalibratedRelationModel(EncoderPairScorer(FakePairClassifier(by_number))),
+    )
+    run = checker.verify(Record(Answer("Guests pay 9 euros for lunch.", question="What is it?")))
+    assert verdicts(run) == {"Guests pay 9 euros for lunch.": Verdict.SUPPORTED}
+    assert run.assessment.notes == (notes,)
+    assert all("Question: What is it?" in prompt for prompt in asked)
+    # A refinement is shown what the canteen's page says.
+    refined = [prompt for prompt in asked if "\nPassages:" in prompt]
+    assert len(refined) == (queries != "fail")
+    assert all("Guests pay 9 euros." in prompt for prompt in refined)
+    assert run.seconds["queries"] >= 0
+
+
+def test_the_question_goes_with_the_claim(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    answer = Answer("Guests are treated alike.", question="How much annual leave is there?")
+    found = {}
+    for queries in ("atom", "question"):
+        checker = scripted(store, minilm, queries=queries, retrieval="lexical", k=2)
+        run = checker.verify(Record(answer))
+        found[queries] = {Path(c.source).name for c in run.assessment.contexts}
+    assert found == {"atom": {"canteen.txt"}, "question": {"canteen.txt", "leave.md"}}
+
+
+def test_a_reranker_is_named_in_the_run(store: Store, minilm: SentenceTransformerEmbedder) -> None:
+    checker = scripted(store, minilm, rerank="encoder", k=1)
+    run = checker.verify(Record(Answer("Employees receive 30 days of annual leave.")))
+    assert {"role": "reranker", "id": DEFAULT_ENCODER} in [
+        {k: m[k] for k in ("role", "id")} for m in run.models
+    ]
+    assert (store.path / "verdicts.sqlite").exists()
+    plain = scripted(store, minilm).verify(Record(Answer("Guests pay 9 euros for lunch.")))
+    assert "reranker" not in {m["role"] for m in plain.models}
+
+
+def test_a_claim_too_long_for_the_reranker_keeps_its_passages(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    long = "Guests pay 9 euros for " + "very " * 400 + "good lunch."
+    run = scripted(store, minilm, rerank="encoder").verify(Record(Answer(long)))
+    assert run.assessment.notes == (
+        "1 claims could not be read by the reranker; their order stayed",
+    )
+    assert Verdict.UNSCORED not in verdicts(run).values()

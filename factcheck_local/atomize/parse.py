@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+")
+from factcheck_local.prompts.lines import plain_lines
+
 _LABEL = re.compile(
     r"^[\[(*_]*(?:facts?|claims?|instructions?|data(?: format)?|meta(?: statement)?|questions?"
     r"|other)[\])*_]*\s*(?:[:|–-]\s*|$)",
@@ -21,12 +22,4 @@ def parse_claims(reply: str) -> list[str]:
     Returns:
         Texts; none if nothing can be made of the reply.
     """
-    found = []
-    for line in reply.splitlines():
-        text = _BULLET.sub("", line).strip().strip("`").strip()
-        text = _LABEL.sub("", text).strip()
-        if text.startswith("**") and text.endswith("**"):
-            text = text[2:-2].strip()
-        if re.search(r"\w", text):
-            found.append(text)
-    return list(dict.fromkeys(found))
+    return plain_lines(reply, _LABEL)

@@ -48,6 +48,11 @@ format_option = click.option(
     default="text",
     show_default=True,
 )
+rerank_option = click.option(
+    "--rerank",
+    metavar="NAME",
+    help="Reads the best passages again: encoder, or a model's name; nothing by default.",
+)
 output_option = click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here."
 )

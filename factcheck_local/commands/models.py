@@ -106,7 +106,7 @@ def _pull_one(card: ModelCard, source: str | None) -> bool:
 def add(
     name: str,
     path: Path | None,
-    role: Literal["llm", "embedder", "encoder"] | None,
+    role: Literal["llm", "embedder", "encoder", "reranker"] | None,
     url: str | None,
     model: str | None,
     api_key_env: str | None,

@@ -10,6 +10,7 @@ import click
 from factcheck_local.commands.common import (
     json_option,
     open_store,
+    rerank_option,
     store_option,
     valid_text,
     write_json,
@@ -19,6 +20,8 @@ from factcheck_local.errors import InputError
 from factcheck_local.models.registry import load_model
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.report.view import one_line
+from factcheck_local.rerank import RERANKED, reorder
+from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieval, search
 
 
@@ -33,9 +36,15 @@ from factcheck_local.retrieve import Retrieval, search
     show_default=True,
     help="By meaning, by words, or both.",
 )
+@rerank_option
 @json_option
 def command(
-    query: str, store_path: Path | None, k: int, retrieval: Retrieval, as_json: bool
+    query: str,
+    store_path: Path | None,
+    k: int,
+    retrieval: Retrieval,
+    rerank: str | None,
+    as_json: bool,
 ) -> None:
     """Show the passages that QUERY finds, with their similarity, place and prior.
 
@@ -45,18 +54,25 @@ def command(
     """  # noqa: D301
     if not query.strip():
         raise InputError("the query is empty")
+    reranker = load_reranker(rerank) if rerank else None
     with open_store(store_path) as store:
         embedder = load_model(store.fingerprint.embedder.id, "embedder")
         vectors = embedder.embed([query])
-        found = search([query], vectors, store, k, retrieval)[0]
-        similarities = store.embeddings([c.id for c in found]) @ vectors[0]
-        hits = list(zip(found, similarities.round(6).tolist(), strict=True))
+        wanted = k if reranker is None else max(k, RERANKED)
+        found = search([query], vectors, store, wanted, retrieval)
+        if reranker is not None:
+            found, unread = reorder([query], found, reranker)
+            if unread:
+                click.echo(f"{rerank} cannot read the query; the order is the search's", err=True)
+        hits = found[0][:k]
+        similarities = store.embeddings([c.id for c in hits]) @ vectors[0]
+        rows = list(zip(hits, similarities.round(6).tolist(), strict=True))
     if as_json:
         write_json(
-            [context_to_dict(c) | {"similarity": round(similarity, 6)} for c, similarity in hits]
+            [context_to_dict(c) | {"similarity": round(similarity, 6)} for c, similarity in rows]
         )
         return
-    for c, similarity in hits:
+    for c, similarity in rows:
         where = f"{c.source}, p. {c.page}" if c.page else f"{c.source}:{c.line}"
         rule = f"prior {c.prior:g} ({c.prior_rule})"
         click.echo("  ".join([f"{similarity:.3f}", *map(one_line, (where, rule, c.title))]))

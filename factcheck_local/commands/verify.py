@@ -15,6 +15,7 @@ from factcheck_local.commands.common import (
     output_option,
     question_option,
     read_input,
+    rerank_option,
     settings_values,
     stage_progress,
     store_option,
@@ -24,6 +25,7 @@ from factcheck_local.config import ASSESSORS, Settings
 from factcheck_local.errors import RecordError
 from factcheck_local.markov import Method
 from factcheck_local.pipeline import FactChecker
+from factcheck_local.queries import Queries
 from factcheck_local.records import parse_input
 from factcheck_local.report import to_dict
 from factcheck_local.retrieve import Retrieval
@@ -54,6 +56,13 @@ BELOW, UNSCORED = 1, 3
     type=click.Choice(get_args(Retrieval)),
     help=f"By meaning, by words, or both; {Settings().retrieval}.",
 )
+@click.option(
+    "--queries",
+    type=click.Choice(get_args(Queries)),
+    help="What is looked for: the claim, also with the question in front, or also queries "
+    f"that the LLM writes; {Settings().queries}.",
+)
+@rerank_option
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(

@@ -22,13 +22,18 @@ from factcheck_local.models.openai_server.options import ServerOptions, server_u
 #: Weights that can run code when they are loaded are neither hashed nor used.
 _IGNORED = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack", ".onnx"}
 
-_BACKENDS = {"llm": "llama_cpp", "embedder": "sentence_transformers", "encoder": "transformers"}
+_BACKENDS = {
+    "llm": "llama_cpp",
+    "embedder": "sentence_transformers",
+    "encoder": "transformers",
+    "reranker": "cross_encoder",
+}
 
 
 def add_model(
     name: str,
     path: Path,
-    role: Literal["llm", "embedder", "encoder"],
+    role: Literal["llm", "embedder", "encoder", "reranker"],
     *,
     chat_format_name: str = "chatml",
     context_length: int = 4096,
@@ -38,7 +43,7 @@ def add_model(
 
     Args:
         name: letters, digits, ``.``, ``_``, ``-``; not yet taken.
-        path: the GGUF file of an LLM, the folder of an embedder or encoder.
+        path: the GGUF file of an LLM, the folder of a model of another role.
         role: what the model is for.
         chat_format_name: of an LLM, see ``chat_format``.
         context_length: of an LLM, in tokens.

@@ -20,7 +20,7 @@ HASH_BLOCK = 1 << 20
 
 #: The backend of models that a server holds: their cards have an address and no files.
 SERVER_BACKEND = "openai_server"
-ROLES = ("llm", "embedder", "encoder")
+ROLES = ("llm", "embedder", "encoder", "reranker")
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 #: Options that a model of each role cannot do without, and their types.
@@ -28,6 +28,7 @@ _REQUIRED: Mapping[str, Mapping[str, type]] = {
     "llm": {"context_length": int, "chat_format": str},
     "embedder": {"max_tokens": int},
     "encoder": {},
+    "reranker": {},
 }
 _REQUIRED_OF_SERVER: Mapping[str, type] = {"url": str}
 
@@ -74,7 +75,7 @@ class ModelCard:
 
     Attributes:
         id: the name used everywhere.
-        role: ``llm``, ``embedder`` or ``encoder``.
+        role: ``llm``, ``embedder``, ``encoder`` or ``reranker``.
         backend: key of ``registry.BACKENDS``.
         files: none for a model on a server.
         options: what the backend needs (context length, chat format, address, …).
@@ -88,7 +89,7 @@ class ModelCard:
 
     id: str
     title: str
-    role: Literal["llm", "embedder", "encoder"]
+    role: Literal["llm", "embedder", "encoder", "reranker"]
     licence: str
     backend: str
     files: tuple[ModelFile, ...]

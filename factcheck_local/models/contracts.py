@@ -127,3 +127,14 @@ class PairClassifier(Identified, Protocol):
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
         """Return shape (n, 3): p(entailment), p(contradiction), p(neutral)."""
+
+
+class RelevanceScorer(Identified, Protocol):
+    """Says how relevant a text is to a query, as a cross-encoder made for search does."""
+
+    def relevance(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        """Score pairs of a query and a text.
+
+        Returns:
+            Shape (n,): higher is more relevant, on a scale of the model's own.
+        """

@@ -22,6 +22,7 @@ BACKENDS = {
     ),
     "transformers": "factcheck_local.models.encoder:NliEncoder.from_card",
     "onnx": "factcheck_local.models.onnx_encoder:OnnxNliEncoder.from_card",
+    "cross_encoder": "factcheck_local.models.cross_encoder:CrossEncoderScorer.from_card",
 }
 
 DEFAULT_LLM = "qwen2.5-coder-1.5b"
@@ -35,7 +36,7 @@ def load_model(name: str, role: str | None = None) -> Any:  # noqa: ANN401
     Returns:
         What the backend builds; the caller knows its Protocol from the role:
         ``llm`` is a TextGenerator and LabelScorer, ``embedder`` an Embedder,
-        ``encoder`` a PairClassifier.
+        ``encoder`` a PairClassifier, ``reranker`` a RelevanceScorer.
 
     Raises:
         ModelError: if the model is unknown, not pulled, of another role, its

@@ -58,7 +58,7 @@ def relation_card(name: str, default_llm: str) -> ModelCard:
         default_llm: what ``llm`` stands for.
 
     Raises:
-        ModelError: if there is no such model, or it is an embedder.
+        ModelError: if there is no such model, or it is of another role.
     """
     card = find_card({"llm": default_llm, "encoder": DEFAULT_ENCODER}.get(name, name))
     return card if card.role in _ROLES else find_card(card.id, "encoder")
@@ -138,7 +138,7 @@ def load_relation_model(
             ones; None for all that the fast one leaves open.
 
     Raises:
-        ModelError: if there is no such model, or it is an embedder.
+        ModelError: if there is no such model, or it is of another role.
         StoreError: if the store's calibration or cache is damaged.
     """
 

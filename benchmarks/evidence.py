@@ -1,0 +1,102 @@
+"""Documents with claims about them, and which passages are the gold evidence of each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from factcheck_local.types import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A claim, and what counts as found.
+
+    Attributes:
+        text: the claim.
+        sources: documents any passage of which is right.
+        sentences: texts one of which a passage has to hold as well; none if empty.
+    """
+
+    text: str
+    sources: frozenset[str]
+    sentences: tuple[str, ...] = ()
+
+    def right(self, context: Context) -> bool:
+        """Whether a passage is what was looked for."""
+        return context.source in self.sources and (
+            not self.sentences or any(s in context.text for s in self.sentences)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Documents and the claims about them, by what counts as found."""
+
+    name: str
+    documents: Mapping[str, str]
+    queries: Mapping[str, Sequence[Query]]
+
+    @property
+    def claims(self) -> list[str]:
+        """The claims, each once, in order."""
+        return list(dict.fromkeys(q.text for queries in self.queries.values() for q in queries))
+
+    def sample(self, limit: int | None, seed: int) -> Collection:
+        """At most ``limit`` of the claims, the same for every measure; all documents."""
+        claims = self.claims
+        if limit is None or limit >= len(claims):
+            return self
+        chosen = frozenset(random.Random(seed).sample(claims, limit))
+        kept = {kind: [q for q in qs if q.text in chosen] for kind, qs in self.queries.items()}
+        return replace(self, queries=kept)
+
+    @property
+    def digest(self) -> str:
+        """Sha256 over the documents, in hex."""
+        values = json.dumps(sorted(self.documents.items()), ensure_ascii=False)
+        return hashlib.sha256(values.encode()).hexdigest()
+
+
+def wice(rows: Sequence[Mapping[str, Any]]) -> Collection:
+    """WiCE's articles, one document each, a sentence a line."""
+    names: dict[str, str] = {}
+    by_article, by_sentence = [], []
+    for row in rows:
+        text = "\n".join(row["evidence"])
+        name = names.setdefault(text, f"article{len(names):04}.txt")
+        by_article.append(Query(row["claim"], frozenset({name})))
+        supporting = {i for ids in row["supporting_sentences"] for i in ids}
+        if supporting:
+            lines = tuple(row["evidence"][i].strip() for i in sorted(supporting))
+            by_sentence.append(Query(row["claim"], frozenset({name}), lines))
+    documents = {name: text for text, name in names.items()}
+    return Collection("WiCE dev", documents, {"by article": by_article, "by sentence": by_sentence})
+
+
+def factcheckbench(rows: Sequence[Mapping[str, Any]]) -> Collection:
+    """Every evidence text of every claim, one document each."""
+    names: dict[str, str] = {}
+    wanted: dict[str, set[str]] = {}
+    for claim, evidence in _evidence(rows):
+        name = names.setdefault(evidence, f"evidence{len(names):05}.txt")
+        wanted.setdefault(claim, set()).add(name)
+    queries = [Query(claim, frozenset(found)) for claim, found in wanted.items()]
+    documents = {name: text for text, name in names.items()}
+    return Collection("Factcheck-Bench", documents, {"own evidence": queries})
+
+
+def _evidence(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Pairs of a claim and a text that was given for it."""
+    for row in rows:
+        for sentence in row["sentences"].values():
+            for i, claim in enumerate(sentence.get("claims") or ()):
+                auto = sentence.get("auto_evidence") or []
+                texts = auto[i] if i < len(auto) and isinstance(auto[i], list) else []
+                for text in texts:
+                    if isinstance(text, str) and text.strip():
+                        yield claim, text.strip()
