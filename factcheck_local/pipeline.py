@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from factcheck_local import __version__
@@ -272,16 +272,14 @@ class FactChecker:
         if record.contexts is not None or store is None:
             with work.stage("retrieve"):
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
-        queries = self._queries(atoms, record.answer.question, store, work)
+        find = partial(retrieve, store=store, embedder=embedder, retrieval=self.settings.retrieval)
+        queries = self._queries(atoms, record.answer.question, find, work)
         with work.stage("load"):
             reranker = self.reranker
         with work.stage("retrieve"):
-            found = retrieve(
+            found = find(
                 atoms,
-                store,
-                embedder,
                 k=self.settings.k,
-                retrieval=self.settings.retrieval,
                 queries=queries,
                 reranker=reranker,
                 progress=lambda done, count: self._progress("rerank", done, count),
@@ -290,7 +288,11 @@ class FactChecker:
         return found
 
     def _queries(
-        self, atoms: Sequence[Atom], question: str | None, store: Store, work: _Work
+        self,
+        atoms: Sequence[Atom],
+        question: str | None,
+        find: Callable[..., Retrieved],
+        work: _Work,
     ) -> Mapping[str, tuple[str, ...]]:
         """What is looked for beside the atoms' own words, by atom."""
         if self.settings.queries == "question":
@@ -299,14 +301,7 @@ class FactChecker:
             return {}
 
         def look(atom: Atom, queries: Sequence[str]) -> Sequence[Context]:
-            return retrieve(
-                [atom],
-                store,
-                self.embedder,
-                k=SHOWN,
-                retrieval=self.settings.retrieval,
-                queries={atom.id: queries},
-            ).contexts
+            return find([atom], k=SHOWN, queries={atom.id: queries}).contexts
 
         with work.stage("load"):
             llm = self.llm
