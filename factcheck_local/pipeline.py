@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from factcheck_local import __version__
@@ -273,18 +273,20 @@ class FactChecker:
             with work.stage("retrieve"):
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
         where = [Condition.parse(text) for text in self.settings.where]
-        scope = in_scope(store.sources(), where, self.settings.as_groups)
-        queries = self._queries(atoms, record.answer.question, store, scope, work)
+        find = partial(
+            retrieve,
+            store=store,
+            embedder=embedder,
+            retrieval=self.settings.retrieval,
+            scope=in_scope(store.sources(), where, self.settings.as_groups),
+        )
+        queries = self._queries(atoms, record.answer.question, find, work)
         with work.stage("load"):
             reranker = self.reranker
         with work.stage("retrieve"):
-            found = retrieve(
+            found = find(
                 atoms,
-                store,
-                embedder,
                 k=self.settings.k,
-                retrieval=self.settings.retrieval,
-                scope=scope,
                 queries=queries,
                 reranker=reranker,
                 progress=lambda done, count: self._progress("rerank", done, count),
@@ -296,8 +298,7 @@ class FactChecker:
         self,
         atoms: Sequence[Atom],
         question: str | None,
-        store: Store,
-        scope: frozenset[str] | None,
+        find: Callable[..., Retrieved],
         work: _Work,
     ) -> Mapping[str, tuple[str, ...]]:
         """What is looked for beside the atoms' own words, by atom."""
@@ -307,15 +308,7 @@ class FactChecker:
             return {}
 
         def look(atom: Atom, queries: Sequence[str]) -> Sequence[Context]:
-            return retrieve(
-                [atom],
-                store,
-                self.embedder,
-                k=SHOWN,
-                retrieval=self.settings.retrieval,
-                scope=scope,
-                queries={atom.id: queries},
-            ).contexts
+            return find([atom], k=SHOWN, queries={atom.id: queries}).contexts
 
         with work.stage("load"):
             llm = self.llm

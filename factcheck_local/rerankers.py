@@ -24,11 +24,10 @@ class EncoderReranker:
     """Ranks by 1 - p(neutral) of an NLI encoder; implements ``Reranker``.
 
     Evidence against a claim counts as much as evidence for it. The probabilities are the
-    model's own, before calibration. Such a model tells a claim's evidence from the
-    passage next to it, but not what either is about: alone it ranks worse than the
-    search. The weight, ``rerank.CONSTANT``, and 1 - p(neutral) rather than the larger of
-    the other two were chosen on 150 claims each of WiCE dev and Factcheck-Bench
-    (``benchmarks/retrieval.py --rerank encoder --limit 150``).
+    model's own, before calibration. Alone such a model ranks worse than the search, so
+    it has one vote of three. The weight, ``rerank.CONSTANT``, and 1 - p(neutral) rather
+    than the larger of the other two were chosen on 150 claims each of WiCE dev and
+    Factcheck-Bench (``benchmarks/retrieval.py --rerank encoder --limit 150``).
     """
 
     search_weight = 2

@@ -64,8 +64,8 @@ BELOW, UNSCORED = 1, 3
 @click.option(
     "--queries",
     type=click.Choice(get_args(Queries)),
-    help="What is looked for: the claim, also with the question in front, or also queries "
-    f"that the LLM writes; {Settings().queries}.",
+    help="What is looked for beside the claim: nothing, the question with it, or what the LLM "
+    f"writes; {Settings().queries}.",
 )
 @rerank_option
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")

@@ -168,7 +168,8 @@ class LexicalIndex:
         if total < _FEW_PASSAGES:
             return list(words)
         counted = sorted((self._passages_with(word), word) for word in words)
-        found, rows = [], 0
+        found: list[str] = []
+        rows = 0
         for count, word in counted:
             rows += count
             if found and (count > COMMON_SHARE * total or rows > MAX_ROWS):

@@ -96,6 +96,7 @@ def test_help_loads_no_model_library() -> None:
         ("verify a.md -k 0", "Invalid value for '-k': 0 is not in the range x>=1."),
         ("verify a.md --fail-under 1.5", "Invalid value for '--fail-under': 1.5 is not in"),
         ("verify a.md --assessor fr9", "Invalid value for '--assessor': 'fr9' is not one of"),
+        ("verify a.md --queries x", "Invalid value for '--queries': 'x' is not one of"),
         ("verify", "Missing argument 'ANSWER'. (try: factcheck verify --help)"),
         ("infer g.json --method magic", "Invalid value for '--method'"),
         ("frobnicate", "No such command 'frobnicate'. (try: factcheck --help)"),

@@ -72,6 +72,21 @@ def test_search(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0.2 < hit["similarity"] < 1
 
 
+def test_search_reranked(store: Path) -> None:
+    query = "Staff get 30 days of leave a year."
+    plain = json.loads(factcheck("search", query, "--store", store, "--json").out)
+    done = factcheck("search", query, "--store", store, "--rerank", "encoder", "-k", 1, "--json")
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out) == plain[:1], "the contradicted page is first, with and without"
+    long = factcheck("search", "very " * 300 + "long", "--store", store, "--rerank", "encoder")
+    assert long.code == 0
+    assert long.err == "encoder cannot read the query; the order is the search's\n"
+    assert len(long.out.splitlines()) == 4
+    line = refused("search", query, "--store", store, "--rerank", "all-minilm-l6-v2")
+    assert line == "model all-minilm-l6-v2 is of role embedder; encoder or reranker is needed here"
+    assert not (store / "verdicts.sqlite").exists(), "a query is no claim"
+
+
 def test_search_shows_no_control_codes(store: Path) -> None:
     done = factcheck("search", "leave", "--store", store)
     assert done.code == 0
@@ -324,6 +339,16 @@ def test_json_alone_goes_to_stdout(record: Path) -> None:
     assert found["answer"]["question"] == "How much leave?"
     again = factcheck("verify", record, "--format", "json", "--question", "Why?")
     assert json.loads(again.out)["answer"]["question"] == "Why?"
+
+
+@pytest.mark.usefixtures("faked")
+def test_how_to_retrieve_is_in_the_signature(record: Path) -> None:
+    chosen = ("--queries", "llm", "--rerank", "encoder", "--format", "json")
+    run = json.loads(factcheck("verify", record, *chosen).out)["run"]
+    assert (run["settings"]["queries"], run["settings"]["rerank"]) == ("llm", "encoder")
+    assert "|queries:llm|query_rounds:1|rerank:encoder|" in run["signature"]
+    # The record brings its contexts, so neither was used.
+    assert {m["role"] for m in run["models"]} == {"relation", "embedder"}
 
 
 @pytest.mark.usefixtures("faked")

@@ -112,7 +112,10 @@ def _texts() -> Iterator[Case]:
     yield indexed("crlf.md", MARKDOWN.replace("\n", "\r\n"))
     yield indexed("cr.txt", "One.\rStill one.\r\rTwo.\r")
     yield indexed("mixed-ends.rst", "One\r===\r\nText.\n\rMore.\r\r\nEnd.")
-    yield indexed("right-to-left.md", "# \u0645\u0631\u062d\u0628\u0627\n\n\u202e\u0634\u0643\u0631\u0627 25.\u202c \u05e9\u05dc\u05d5\u05dd")  # noqa: E501
+    yield indexed(
+        "right-to-left.md",
+        "# \u0645\u0631\u062d\u0628\u0627\n\n\u202e\u0634\u0643\u0631\u0627 25.\u202c \u05e9\u05dc\u05d5\u05dd",
+    )  # noqa: E501
     yield indexed("separators.txt", "a\u2028b\x85c\x0bd\x0ce\u00a0g\u200bh")
     yield indexed("one-line.txt", "x" * 2_000_000, r"112 passages$")
     yield indexed("spaces.txt", "a" + " " * 2_000_000 + "b", "1 passage$")
@@ -143,7 +146,9 @@ def _markup() -> Iterator[Case]:
         "---\na: &a [x, x]\nb: &b [*a, *a, *a]\ntitle: *b\n---\nx",
         "front matter is not valid YAML, line 3: aliases are not read$",
     )
-    yield failed("yaml-lines.md", '---\nreliability: "a\\n\\e[31mb"\n---\nx', "front matter, line 2")
+    yield failed(
+        "yaml-lines.md", '---\nreliability: "a\\n\\e[31mb"\n---\nx', "front matter, line 2"
+    )
     yield failed("div.html", "<div>" * 50_000 + "deep", NESTED)
     yield failed("tables.html", "<table><tr><td>" * 50_000 + "deep", NESTED)
     yield indexed("laughs.html", LAUGHS.replace("<!DOCTYPE a", "<!DOCTYPE html") + "<p>&k; text")
@@ -154,7 +159,9 @@ def _markup() -> Iterator[Case]:
     yield indexed("attributes.html", "<p " + "a=b " * 2000 + ">text</p>")
     yield indexed("articles.html", "<article>text</article>" * 2_000)
     yield indexed("spaces.html", "<p>a" + " \n" * 5_000 + "b</p>")
-    yield indexed("include.rst", "Text.\n\n.. include:: /etc/hostname\n\n.. raw:: html\n   :url: x\n")
+    yield indexed(
+        "include.rst", "Text.\n\n.. include:: /etc/hostname\n\n.. raw:: html\n   :url: x\n"
+    )
     yield indexed("line.rst", "*word " * 20_000)
     yield failed("steps.rst", "\n\n".join(" " * n + "a" for n in range(600)), NESTED)
     yield failed("laughs.xml", LAUGHS + "<mediawiki>&k;</mediawiki>",
@@ -179,10 +186,14 @@ def _records() -> Iterator[Case]:
     yield failed("cut.ndjson", '{"text": "a"}\n{"text": ', "is not valid JSON, line 2: ")
     yield failed("two.json", '{"a": 1}{"b": 2}', "is not valid JSON, line 1: text after the end")
     yield indexed("numbers.json", "[" + "1, " * 5_000 + "1e999999999, NaN]")
-    yield indexed("long-key.json", json.dumps({"k" * 20_000: dict.fromkeys(map(str, range(400)), 1)}))
+    yield indexed(
+        "long-key.json", json.dumps({"k" * 20_000: dict.fromkeys(map(str, range(400)), 1)})
+    )
     yield failed("quote.csv", 'a,b\n1,"never closed\n' + "2,3\n" * 100,
                  "row at line 2 cannot be read: unexpected end of data$")  # fmt: skip
-    yield failed("cell.csv", "a,b\n1," + "x" * 200_000, "row at line 2 cannot be read: field larger")
+    yield failed(
+        "cell.csv", "a,b\n1," + "x" * 200_000, "row at line 2 cannot be read: field larger"
+    )
     yield indexed("wide.csv", "a," * 20_000 + "\n" + "1," * 20_000 + "\n" + "2," * 20_000)
     yield indexed("long-head.csv", "h" * 100_000 + ",b\n" + "1,2\n" * 300)
     yield indexed("one-column.tsv", "\n".join(["word"] * 5_000))
@@ -275,7 +286,9 @@ def _pdfs() -> Iterator[Case]:
     whole = pdf("Staff get 25 days.", "They ask.")
     for part in range(1, 8):
         yield failed(f"cut-{part}.pdf", whole[: len(whole) * part // 8], "is truncated")
-    yield failed("cut-mended.pdf", whole[: len(whole) // 2] + b"%%EOF", "is a damaged PDF: |no text")
+    yield failed(
+        "cut-mended.pdf", whole[: len(whole) // 2] + b"%%EOF", "is a damaged PDF: |no text"
+    )
     yield indexed("objects.pdf", objects(CATALOG, PAGES, PAGE, stream(SAID)), "1 passage$")
     yield failed("text.pdf", "plain text", r"is not a PDF")
     yield failed("head.pdf", "%PDF-1.4\n%%EOF", "is a damaged PDF: ")
@@ -287,7 +300,9 @@ def _pdfs() -> Iterator[Case]:
     writer.write(locked)
     yield failed("locked.pdf", locked.getvalue(), "is encrypted, a password is needed$")
     around = b"<< /Type /Pages /Kids [2 0 R 3 0 R] /Count 2 >>"
-    yield failed("page-loop.pdf", objects(CATALOG, around, PAGE, stream(SAID)), "is a damaged PDF: ")
+    yield failed(
+        "page-loop.pdf", objects(CATALOG, around, PAGE, stream(SAID)), "is a damaged PDF: "
+    )
     outlined = b"<< /Type /Catalog /Pages 2 0 R /Outlines 5 0 R >>"
     entry = b"<< /Title (A) /Parent 5 0 R /First 6 0 R /Next 6 0 R /Dest [3 0 R /Fit] >>"
     yield indexed("outline-loop.pdf", objects(outlined, PAGES, PAGE, stream(SAID),
@@ -490,7 +505,18 @@ def mutated(data: bytes, draw: random.Random) -> bytes:
             changed[at:at] = piece
         else:
             changed[start:start] = draw.choice(
-                (b"\x00", b"\xff\xfe", b"-1", b"99999999999", b"<", b'"', b"\n\n", b"&", b"[[", b"(")
+                (
+                    b"\x00",
+                    b"\xff\xfe",
+                    b"-1",
+                    b"99999999999",
+                    b"<",
+                    b'"',
+                    b"\n\n",
+                    b"&",
+                    b"[[",
+                    b"(",
+                )
             )
     return bytes(changed)
 

@@ -17,7 +17,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from factcheck_local.indexer.store import Store
-from factcheck_local.types import titled
+from factcheck_local.types import Context, titled
 
 #: For a test of what a store does wherever it is.
 both_kinds = pytest.mark.parametrize("new_store", ["folder", "server"], indirect=True)
@@ -90,6 +90,12 @@ def contents(store: Store) -> Contents:
         own: dict[str, str] = dict(cast(list[tuple[str, str]], values))
         assert (same_id, source, body) == (id_, own["source"], titled(own["title"], str(text)))
     return passages
+
+
+def found_contexts(store: Store, embedder: HashingEmbedder, text: str, k: int) -> list[Context]:
+    """The k passages that a store finds for a text by meaning."""
+    (found,) = store.query(embedder.embed([text]), k)
+    return store.contexts([id_ for id_, _ in found])
 
 
 def pdf(*pages: str, outline: Sequence[tuple[int, int, str]] = ()) -> bytes:

@@ -37,7 +37,7 @@ def index(tmp_path: Path) -> LexicalIndex:
 
 
 def ids(index: LexicalIndex, text: str, k: int = 10) -> list[str]:
-    return [id_ for id_, _ in index.query(text, k)]
+    return [id_ for id_, _ in index.query([text], k)[0]]
 
 
 def test_names_numbers_titles_and_inflected_words_are_found(index: LexicalIndex) -> None:
@@ -46,7 +46,7 @@ def test_names_numbers_titles_and_inflected_words_are_found(index: LexicalIndex)
     assert ids(index, "the POLICY")[0] == "leave"
     assert ids(index, "submarines") == []
     assert ids(index, "pump", k=1) == ["pump"]
-    scores = [score for _, score in index.query("pump", 5)]
+    scores = [score for _, score in index.query(["pump"], 5)[0]]
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
 
@@ -56,8 +56,8 @@ def test_names_numbers_titles_and_inflected_words_are_found(index: LexicalIndex)
 def test_nothing_in_a_text_is_syntax(text: str) -> None:
     index = LexicalIndex(Path(":memory:"))
     index.write(entries(TEXTS))
-    index.query(text, 3)
-    index.query(f'{text} AND "pump* NEAR( OR -', 3)
+    index.query([text], 3)
+    index.query([f'{text} AND "pump* NEAR( OR -'], 3)
     index.close()
 
 
@@ -80,9 +80,12 @@ def test_words_of_nearly_every_passage_do_not_rank(tmp_path: Path) -> None:
 
 
 def test_only_some_sources(index: LexicalIndex) -> None:
-    assert [i for i, _ in index.query("pump", 9, frozenset({"pump.md"}))] == ["pump"]
-    assert [i for i, _ in index.query("pump", 9, frozenset({"leave.md", "none.md"}))] == []
-    assert index.query("pump", 9, frozenset()) == []
+    texts = ["pump", "leave"]
+    found = index.query(texts, 9, frozenset({"pump.md"}))
+    assert [[id_ for id_, _ in hits] for hits in found] == [["pump"], []]
+    assert index.query(texts, 9, frozenset({"none.md"})) == [[], []]
+    assert index.query(texts, 9, frozenset()) == [[], []]
+    assert [len(hits) for hits in index.query(texts, 9)] == [2, 1]  # the scope is forgotten
 
 
 def test_ties_are_settled_by_id(tmp_path: Path) -> None:

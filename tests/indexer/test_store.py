@@ -76,7 +76,7 @@ def test_query_finds_the_exact_nearest(store: Store) -> None:
     for query, found in zip(queries, store.query(queries, k=10), strict=True):
         similarities = vectors @ query
         expected = [chunks[index].id for index in np.argsort(-similarities)[:10]]
-        assert [context.id for context, _ in found] == expected
+        assert [id_ for id_, _ in found] == expected
         np.testing.assert_allclose(
             [similarity for _, similarity in found], np.sort(similarities)[::-1][:10], atol=2e-6
         )
@@ -98,7 +98,7 @@ def test_ties_are_settled_by_id(store: Store, reverse: bool) -> None:
         source = f"{passage.id}.txt"
         store.put(record(source), [replace(passage, source=source)], same)
     (found,) = store.query(same, k=5)
-    assert [context.id for context, _ in found] == sorted(passage.id for passage in chunks)[:5]
+    assert [id_ for id_, _ in found] == sorted(passage.id for passage in chunks)[:5]
 
 
 def test_query_says_the_same_on_every_run(new_store: OpenStore, tmp_path: Path) -> None:

@@ -20,7 +20,15 @@ from factcheck_local.indexer.survey import Entry
 from factcheck_local.indexer.sync import Step, SyncReport, sync
 from factcheck_local.types import Chunk, Span
 
-from .helpers import HashingEmbedder, both_kinds, contents, long_text, pdf, write
+from .helpers import (
+    HashingEmbedder,
+    both_kinds,
+    contents,
+    found_contexts,
+    long_text,
+    pdf,
+    write,
+)
 from .samples import workbook
 
 OpenStore = Callable[..., Store]
@@ -60,11 +68,9 @@ def test_first_run(corpus: Path, store: Store, embedder: HashingEmbedder) -> Non
     assert progress[0] == Step(0, 4, 0, size, 0, "")
     assert [step.files for step in progress] == [0, 1, 2, 3, 4, 4]
     assert progress[-1] == Step(4, 4, size, size, 4, "web/page.html")
-    query = embedder.embed(["leave days for staff"])
-    ((context, similarity), *_) = store.query(query, k=1)[0]
+    context, *_ = found_contexts(store, embedder, "leave days for staff", 1)
     assert (context.source, context.title, context.line) == ("policies/leave.md", "Leave", 1)
     assert context.span == Span(0, len(FILES["policies/leave.md"]))
-    assert 0 < similarity <= 1
 
 
 def test_titles_are_embedded_with_the_text(corpus: Path, store: Store) -> None:
@@ -398,8 +404,8 @@ def test_changed_profile_embeds_nothing(
         Entry("d.md", ""),
     )
     assert embedder.texts == []
-    (found,) = store.query(embedder.embed(["leave"]), k=20)
-    assert {(c.source, c.prior, c.prior_rule) for c, _ in found} == {
+    found = found_contexts(store, embedder, "leave", 20)
+    assert {(c.source, c.prior, c.prior_rule) for c in found} == {
         ("a.md", 0.6, "/*.md (drafts)"),
         ("b/c.md", 0.9, "default"),
         ("d.md", 0.3, "front matter"),
@@ -438,7 +444,7 @@ def test_dates_and_successors_reach_the_evidence(
 ) -> None:
     write(corpus, {"a.md": "---\ndate: 2020-01-02\nsuperseded_by: b.md\n---\ntext"})
     sync([corpus], store, embedder)
-    ((context, _),) = store.query(embedder.embed(["text"]), k=1)[0]
+    (context,) = found_contexts(store, embedder, "text", 1)
     assert (context.date, context.superseded_by) == ("2020-01-02", "b.md")
 
 
@@ -484,8 +490,8 @@ def test_rules_reach_the_evidence_without_embedding(
             "prior 0.9 -> 0.7 (owner legal; 366 days old, half-life 366 days)",
         ),
     ]
-    (found,) = store.query(embedder.embed(["leave"]), k=9)
-    assert {(c.source, c.prior, c.superseded_by) for c, _ in found} == {
+    found = found_contexts(store, embedder, "leave", 9)
+    assert {(c.source, c.prior, c.superseded_by) for c in found} == {
         ("old.md", 0.7, None),  # 0.5 + 0.4 / 2
         ("leave-v1.md", 0.3, "leave-v2.md"),
         ("leave-v2.md", 0.9, None),
@@ -776,7 +782,7 @@ def test_rows_keep_their_place_and_what_was_left_out_is_noted(
     assert report.indexed == (
         Entry("prices.xlsx", "1 passage; 1 formula without a stored value"),
     )  # fmt: skip
-    [[(passage, _)]] = store.query(embedder.embed(["Tea"]), 1)
+    (passage,) = found_contexts(store, embedder, "Tea", 1)
     assert (passage.title, passage.line) == ("prices.xlsx > Drinks", 2)
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.models.cards import find_card
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.models.registry import DEFAULT_ENCODER, DEFAULT_LLM
+from factcheck_local.relate import Premise
+from factcheck_local.relate.cache import CachedPairScorer
 from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.relate.load import load_pair_scorer
 from factcheck_local.rerank import Progress, reorder
 from factcheck_local.rerankers import EncoderReranker, load_reranker
 from factcheck_local.types import Context
@@ -135,6 +140,12 @@ def test_what_is_read_is_kept_in_the_store(tmp_path: Path) -> None:
     assert load_reranker("encoder", cache_dir=tmp_path).scores(pairs) == first
     assert (tmp_path / "verdicts.sqlite").stat().st_size == kept
     assert load_reranker("encoder").scores(pairs) == first
+    # The relation model of the same name has nothing left to read.
+    scorer = load_pair_scorer(find_card(DEFAULT_ENCODER), cache_dir=tmp_path)
+    (row,) = scorer.score(Premise("Canteen", pairs[0][1].text), [CLAIM])
+    assert isinstance(scorer, CachedPairScorer)
+    assert (scorer.hits, scorer.misses) == (1, 0)
+    assert first == [pytest.approx(np.exp(row[:2]).sum())]
 
 
 def test_only_an_encoder_or_a_reranker_will_do() -> None:

@@ -1,0 +1,91 @@
+"""The retrieval benchmark: the sample of claims, ranks, and rows that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from benchmarks.evidence import Collection, Query, factcheckbench, wice
+from benchmarks.retrieval import indexed, measure
+from factcheck_local.models.contracts import Message
+from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
+from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.rerankers import EncoderReranker
+
+ROWS = [
+    {
+        "claim": f"Claim {i} speaks of pumps.",
+        "evidence": [f"Pumps of kind {i}.", "They are red."],
+        "supporting_sentences": [[0]] if i % 2 else [],
+    }
+    for i in range(20)
+]
+
+
+def test_a_sample_is_of_claims_and_the_same_for_every_measure() -> None:
+    whole = wice(ROWS)
+    some = whole.sample(6, seed=1)
+    assert len(some.claims) == 6
+    assert some == whole.sample(6, seed=1)
+    assert some != whole.sample(6, seed=2)
+    assert (some.documents, some.digest) == (whole.documents, whole.digest)
+    chosen = set(some.claims)
+    assert [q.text for q in some.queries["by article"]] == [c for c in whole.claims if c in chosen]
+    assert {q.text for q in some.queries["by sentence"]} <= chosen
+    assert whole.sample(None, seed=1) is whole.sample(20, seed=1) is whole
+
+
+def test_gold_evidence() -> None:
+    row = {"sentences": {"s": {"claims": ["A.", "B."], "auto_evidence": [["x", " "], ["x", "y"]]}}}
+    found = factcheckbench([row])
+    assert sorted(found.documents.values()) == ["x", "y"]
+    name = {text: name for name, text in found.documents.items()}
+    assert [q.sources for q in found.queries["own evidence"]] == [
+        {name["x"]},
+        {name["x"], name["y"]},
+    ]
+
+
+DOCUMENTS = {
+    "first.txt": "The pump stands in the cellar of the old house.",
+    "second.txt": "The old house has a terrace.",
+    "third.txt": "Lunch is served in the old canteen.",
+    "right.txt": "The roof is watered by electric means.",
+}
+CLAIM = "The pump of the old house feeds the garden."
+
+
+def test_rows_for_queries_and_for_the_reranker(tmp_path: Path) -> None:
+    """The gold passage is last in the search, first for the reranker and for the LLM's query."""
+    collection = Collection("set", DOCUMENTS, {"all": [Query(CLAIM, frozenset({"right.txt"}))]})
+
+    def reply(messages: Sequence[Message]) -> str:
+        return "found" if "\nPassages:" in messages[-1].content else "electric roof garden"
+
+    classifier = FakePairClassifier(lambda p, _h: (0, 0.9, 0.1) if "roof" in p else (0, 0.1, 0.9))
+    embedder = FakeEmbedder()
+    with indexed(collection, embedder, tmp_path) as store:
+        rows = measure(
+            collection,
+            store,
+            embedder,
+            ways=["lexical"],
+            reranker=EncoderReranker(EncoderPairScorer(classifier)),
+            llm=FakeChatModel(reply),
+        )
+    assert [row["retrieval"] for row in rows] == [
+        "lexical",
+        "lexical, reranked",
+        "lexical, queries of the LLM",
+        "lexical, queries of the LLM, reranked",
+    ]
+    assert [row["milliseconds_a_query"] is None for row in rows] == [False, True, True, True]
+    plain, reranked, asked, both = (row["mrr"] for row in rows)
+    assert plain == pytest.approx(1 / 4)
+    # Ranks of the search, twice, and of the encoder, which finds the others alike:
+    # 2/2 + 1/3, 2/3 + 1/4 = 0.92, 2/4 + 1/5, and the right one with 2/5 + 1/2 = 0.9.
+    assert reranked == pytest.approx(1 / 3)
+    assert asked == both == 1.0
+    assert all(row["recall@5"] == 1.0 for row in rows)
