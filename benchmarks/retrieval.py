@@ -28,12 +28,13 @@ from benchmarks.nli.machine import machine
 from benchmarks.nli.pairs import read_rows
 from benchmarks.nli.sample import CACHE, DATA, kept_scorer
 from factcheck_local import __version__
-from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.fingerprint import SCHEMA, Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.metrics import bootstrap_ci
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import ChatModel, Embedder, TextGenerator
+from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM, load_model
 from factcheck_local.queries import SHOWN, write_queries
@@ -154,14 +155,15 @@ def _summary(
 
 def indexed(collection: Collection, embedder: Embedder, cache: Path) -> Store:
     """The collection in a store, made where it is not kept yet."""
-    folder = cache / "retrieval" / f"{collection.digest[:16]}-{embedder.sha256[:16]}"
+    made = f"{collection.digest[:16]}-{embedder.sha256[:16]}-{SCHEMA.rpartition('/')[2]}"
+    folder = cache / "retrieval" / made
     corpus = folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for name, text in collection.documents.items():
         if not (corpus / name).exists():
             (corpus / name).write_text(text, encoding="utf-8")
     store = Store.create(folder / "store", Fingerprint.of(embedder))
-    sync([corpus], store, embedder)
+    sync([corpus], store, for_passages(embedder))
     return store
 
 

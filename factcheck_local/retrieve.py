@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -127,12 +128,13 @@ def search(
     by_group: list[list[list[str]]] = [[] for _ in range(max(groups) + 1)]
     rankings = [by_group[group] for group in groups]
     depth = max(MIN_DEPTH, DEPTH * k)
-    if retrieval != "lexical":
-        for ranking, hits in zip(rankings, store.query(vectors, depth, scope), strict=True):
+    with ThreadPoolExecutor(1) as pool:  # each takes a core for about the same time
+        near = pool.submit(store.query, vectors, depth, scope) if retrieval != "lexical" else None
+        found = [] if retrieval == "dense" else [store.query_words(texts, depth, scope)]
+        found += [] if near is None else [near.result()]
+    for by_text in found:
+        for ranking, hits in zip(rankings, by_text, strict=True):
             ranking.append([id_ for id_, _ in hits])
-    if retrieval != "dense":
-        for ranking, found in zip(rankings, store.query_words(texts, depth, scope), strict=True):
-            ranking.append([id_ for id_, _ in found])
     ordered = [[id_ for id_, _ in reciprocal_rank_fusion(ranking)] for ranking in by_group]
     return _different(ordered, store, k)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ COMMON_SHARE = 0.2
 
 #: Passages that the words of one query may be in, all together: ranking reads each of them.
 #: The rarest words say most, so what is left out would rarely change the order.
-MAX_ROWS = 5_000
+MAX_ROWS = 3_000
 
 #: Passages fetched beyond those asked for, so that a tie at the last place is settled by id.
 TIE_MARGIN = 16
@@ -36,7 +35,6 @@ _SCHEMA = """
 CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
     id UNINDEXED, body, tokenize = "porter unicode61 remove_diacritics 2"
 );
-CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5vocab(passages, row);
 CREATE TABLE IF NOT EXISTS places (
     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL
 );
@@ -167,28 +165,23 @@ class LexicalIndex:
         total = self.count()
         if total < _FEW_PASSAGES:
             return list(words)
-        counted = sorted((self._passages_with(word), word) for word in words)
+        limit = int(min(COMMON_SHARE * total, MAX_ROWS))
+        counted = sorted((self._passages_with(word, limit + 1), word) for word in words)
         found: list[str] = []
         rows = 0
         for count, word in counted:
             rows += count
-            if found and (count > COMMON_SHARE * total or rows > MAX_ROWS):
+            if found and (count > limit or rows > MAX_ROWS):
                 break
             found.append(word)
         return found
 
-    def _passages_with(self, word: str) -> int:
-        """How many passages have a word in any form."""
+    def _passages_with(self, word: str, limit: int) -> int:
+        """How many passages have a word in any form; no more than the limit are counted."""
         if word not in self._counts:
-            rows = self._db.execute("SELECT doc FROM words WHERE term = ?", (_stem(word),))
-            self._counts[word] = next((int(row[0]) for row in rows), 0)
+            rows = self._db.execute(
+                "SELECT COUNT(*) FROM (SELECT 1 FROM passages WHERE passages MATCH ? LIMIT ?)",
+                (f'"{word}"', limit),
+            )
+            self._counts[word] = int(rows.fetchone()[0])
         return self._counts[word]
-
-
-@lru_cache(maxsize=4096)
-def _stem(word: str) -> str:
-    """The form under which FTS5's porter tokenizer keeps a word, accents aside."""
-    import snowballstemmer
-
-    stem: str = snowballstemmer.stemmer("porter").stemWord(word)
-    return stem
