@@ -6,7 +6,6 @@ import copy
 import datetime
 import io
 import zipfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 

@@ -17,6 +17,7 @@ from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.loaders.text import printable, shortened
 from factcheck_local.types import Document
 
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """What reads files of an extension.
