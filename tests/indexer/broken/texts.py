@@ -81,6 +81,8 @@ def _markup() -> Iterator[Case]:
     yield failed("script.html", "<script>" + "x" * 1000, NO_TEXT)
     yield indexed("attributes.html", "<p " + "a=b " * 2000 + ">text</p>")
     yield indexed("articles.html", "<article>text</article>" * 2_000)
+    table = "<table><tr><td>a\x01&#2;</td></tr></table>"
+    yield indexed("control.html", table + "<p>Enough text for a page of one control character." * 9)
     yield indexed("spaces.html", "<p>a" + " \n" * 5_000 + "b</p>")
     yield indexed(
         "include.rst", "Text.\n\n.. include:: /etc/hostname\n\n.. raw:: html\n   :url: x\n"
@@ -94,8 +96,10 @@ def _markup() -> Iterator[Case]:
     yield failed("cut.xml", MEDIAWIKI[:400], "is not well-formed XML: ")
     yield failed("deep.xml", "<mediawiki>" + "<a>" * 5_000, "is not well-formed XML: ")
     yield skipped("other.xml", "<svg/>", r"is XML, but no MediaWiki or Confluence export")
-    yield indexed("brackets.xml", "<mediawiki><page><title>T</title><revision><text>"
-                  + "{{a|[[" * 5_000 + "</text></revision></page></mediawiki>")  # fmt: skip
+    revision = "<revision><text>{}</text></revision>"
+    page = f"<mediawiki><page><title>T</title>{revision}</page></mediawiki>"
+    yield indexed("brackets.xml", page.format("{{a|[[" * 5_000))
+    yield indexed("tags.xml", page.format("&lt;a &lt;!-- " * 5_000))
 
 
 def _records() -> Iterator[Case]:
