@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -33,9 +31,6 @@ CHUNKER_VERSION = 2
 #: Cost of a section border inside a passage: two sections of half the target
 #: each are as good apart (2 x 0.5²) as together.
 MERGE_COST = 0.5
-
-_LINE_END = re.compile(r"\r\n?|\n")
-_LINE_FEED = re.compile(r"\n")
 
 
 def chunk(
@@ -65,20 +60,18 @@ def chunk(
     run = list(units(document, smallest=max(1, max_words // 18), largest=max(1, max_words // 3)))
     # What a loader leaves out, a remark say, is in a passage if it stands inside it.
     gaps = [word_count(document.text, a.end, b.start) for a, b in pairwise(run)]
-    lines = [match.end() for match in _LINE_END.finditer(document.text)]
-    feeds = [match.end() for match in _LINE_FEED.finditer(document.text)]
     root = _root(document)
+    feeds = returns = counted = 0  # line ends in text[:counted]: line feeds, lone returns
     seen: Counter[str] = Counter()
     chunks = []
     for first, last, titles in _packed(run, gaps, root, target_words, max_words):
         span = Span(run[first].start, run[last - 1].end)
         text = span.of(document.text)
+        feeds += document.text.count("\n", counted, span.start)
+        returns += document.text.count("\r", counted, span.start)
+        returns -= document.text.count("\r\n", counted, span.start)
+        counted = span.start
         shift = run[first].shift
-        line = (
-            bisect_right(lines, span.start) + 1
-            if shift is None
-            else bisect_right(feeds, span.start) + shift
-        )
         content = "\0".join((document.source, *titles, "", text))
         chunks.append(
             Chunk(
@@ -87,7 +80,7 @@ def chunk(
                 text=text,
                 span=span,
                 titles=titles,
-                line=line,
+                line=feeds + (returns + 1 if shift is None else shift),
                 page=run[first].page,
             )
         )

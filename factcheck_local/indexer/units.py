@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from factcheck_local.types import Document
 
@@ -51,7 +52,8 @@ class Unit:
         section: the section it stands in, as a path of numbers that, unlike
             headings, never repeat.
         headings: the same path in words.
-        is_heading: whether it is (a part of) a heading.
+        is_heading: whether it is (a part of) a heading; one that is longer than three of
+            the largest units is text like any other.
         page: counting from 1, None in a document without pages.
         shift: how far its line in the source is behind the line feeds before it in the
             text; None where lines are those of the text.
@@ -116,6 +118,7 @@ def _units(document: Document, smallest: int, largest: int) -> Iterator[tuple[Un
         fed, seen = fed + text.count("\n", seen, block.span.start), block.span.start
         shift = None if block.line is None else block.line - fed
         pieces = list(_pieces(text, block.span.start, block.span.end, smallest, largest))
+        heads = block.is_heading and sum(words for _, _, words, _ in pieces) <= 3 * largest
         for index, (start, end, words, cut) in enumerate(pieces):
             unit = Unit(
                 start,
@@ -124,7 +127,7 @@ def _units(document: Document, smallest: int, largest: int) -> Iterator[tuple[Un
                 cut if index < len(pieces) - 1 else BLOCK_CUT,
                 tuple(section for section, _ in path),
                 block.headings,
-                block.is_heading,
+                heads,
                 page,
                 shift,
             )
@@ -188,16 +191,16 @@ def _split(separators: Iterable[re.Match[str]], start: int, end: int) -> Iterato
 def _measured(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
     """The spans trimmed, with their number of words; those without words left out."""
     for start, end in spans:
-        words = list(_WORD.finditer(text, start, end))
+        words = word_count(text, start, end)
         if words:
-            yield words[0].start(), words[-1].end(), len(words)
+            stretch = text[start:end]
+            yield end - len(stretch.lstrip()), start + len(stretch.rstrip()), words
 
 
 def _groups(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int, int]]:
     """Runs of ``size`` words."""
-    words = list(_WORD.finditer(text, start, end))
-    for first in range(0, len(words), size):
-        run = words[first : first + size]
+    words = _WORD.finditer(text, start, end)
+    while run := list(islice(words, size)):
         yield run[0].start(), run[-1].end(), len(run)
 
 

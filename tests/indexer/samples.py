@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import html
 import io
-import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from email.message import EmailMessage
@@ -14,7 +12,6 @@ from pathlib import Path
 import docx
 import openpyxl
 import pptx
-from pypdf import PdfReader
 
 from factcheck_local.indexer.loaders import load
 from factcheck_local.types import Document
@@ -233,36 +230,6 @@ VERBATIM = {".md": "utf-8", ".markdown": "utf-16", ".rst": "utf-8", ".txt": "utf
 
 #: Formats whose passages know the line of the file although the text is extracted.
 LINED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-
-
-def _markup(data: bytes) -> str:
-    return html.unescape(html.unescape(re.sub(r"<[^>]*>", " ", data.decode())))
-
-
-def _archive(data: bytes) -> str:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = [name for name in archive.namelist() if name.endswith(".xml")]
-        names = re.findall(r'name="([^"]*)"', archive.read(members[-1]).decode("utf-8", "ignore"))
-        return " ".join([*(_markup(archive.read(name)) for name in members), *names])
-
-
-def _pdf(data: bytes) -> str:
-    return " ".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
-
-
-_READERS: dict[str, Callable[[bytes], str]] = {
-    ".html": _markup, ".htm": _markup, ".xml": _markup, ".pdf": _pdf,
-    ".docx": _archive, ".pptx": _archive, ".xlsx": _archive,
-}  # fmt: skip
-
-
-def said(extension: str, data: bytes) -> str:
-    """Everything that the file says, read without the loaders, without white space."""
-    reader = _READERS.get(extension)
-    text = reader(data) if reader else data.decode(VERBATIM.get(extension, "utf-8"))
-    if "json" in extension:
-        text = re.sub(r'["\[\]{}]', "", text.replace("\\n", "\n"))
-    return "".join(re.sub(r"'''|\[\[[^|\]]*\||\]\]|\{\{|\}\}", "", text).split())
 
 
 def read(folder: Path, name: str, content: str | bytes) -> Document:

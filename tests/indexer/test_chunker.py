@@ -299,3 +299,27 @@ def test_wrong_sizes(sizes: tuple[int, int]) -> None:
 
 def test_document_without_blocks_has_no_passages() -> None:
     assert chunk(plain("")) == ()
+
+
+def test_heading_that_is_a_text_is_cut_like_one() -> None:
+    document = markdown(f"# {'word ' * 2000}\n\nshort text")
+    chunks = chunk(document)
+    check(document, chunks)
+    assert all(count(passage.text) <= 180 for passage in chunks)
+    assert all(len(passage.title) <= 300 for passage in chunks)
+
+
+def test_runs_that_are_no_words_are_measured_and_cut() -> None:
+    chunks = chunk(plain("Before it. " + "A" * 100_000 + " After it."))
+    assert all(len(passage.text) <= 180 * 101 for passage in chunks)
+    assert "".join(passage.text for passage in chunks).count("A") == 100_001
+    address = "https://example.org/" + "path/" * 15
+    assert chunk(plain(f"{prose(100)} {address} {prose(100)}"))[0].text.count("path") in (0, 15)
+
+
+def test_rows_of_a_word_are_packed_to_the_length_of_a_passage() -> None:
+    document = plain("\n\n".join(["word"] * 1000))
+    chunks = chunk(document)
+    check(document, chunks)
+    assert all(100 <= count(passage.text) <= 180 for passage in chunks)
+    assert [passage.line for passage in chunks[:2]] == [1, 2 * count(chunks[0].text) + 1]

@@ -14,12 +14,10 @@ from factcheck_local.quote import sentences_of
 from factcheck_local.types import Document
 
 from .helpers import write
-from .samples import LINED, SAMPLES, VERBATIM, said
+from .rich import PLACES, RICH, RULES, line_of
+from .samples import LINED, SAMPLES, VERBATIM
 
 EVERY = pytest.mark.parametrize("extension", list(LOADERS))
-
-#: What the loaders themselves write: labels, marks of a list.
-_OURS = re.compile(r"^(?:[-*•] |Speaker notes|Attachment, not read: .*|(?:From|To|Date): .*)")
 
 
 def sample(folder: Path, extension: str, data: bytes | None = None) -> Document:
@@ -46,20 +44,32 @@ def test_blocks_are_sound(corpus: Path, extension: str) -> None:
     assert document.title
 
 
+def test_there_is_a_rich_sample_of_every_format() -> None:
+    assert list(RICH) == list(PLACES) == list(LOADERS)
+
+
 @EVERY
-def test_a_quote_is_found_again_in_the_source(corpus: Path, extension: str) -> None:
-    document = sample(corpus, extension)
-    source = said(extension, SAMPLES[extension])
-    quotes = 0
-    for passage in chunk(document, target_words=12, max_words=20):
-        assert passage.text == passage.span.of(document.text)
+@pytest.mark.parametrize("size", [5, 20, 60, 150])
+def test_a_quote_is_found_again_in_the_source(corpus: Path, extension: str, size: int) -> None:
+    data = RICH[extension]
+    document = sample(corpus, extension, data)
+    found: list[str] = []
+    for passage in chunk(document, target_words=size, max_words=size * 6 // 5):
+        assert passage.text == document.text[passage.span.start : passage.span.end]
         for span in sentences_of(passage.text):
             quote = span.of(passage.text)
-            # A row is put together from cells: each of them is found.
-            for part in re.split(r": |; | \| |[()|]|^\w+:$|(?<=\w)\.(?=\w)", _OURS.sub("", quote)):
-                assert "".join(part.split()).strip(":|") in source, (quote, part)
-            quotes += 1
-    assert quotes >= 2
+            if not re.search(r"Rule \d+|tea number|pence", quote):
+                continue  # a heading
+            place = PLACES[extension](data, passage, line_of(extension, passage, span.start))
+            # In a row the headers stand before the cells.
+            cells = re.split(r"; (?=\w+: )|(?<=\d); |(?:^|(?<=; ))(?:Number|Text|Note): ", quote)
+            for cell in cells:
+                assert "".join(cell.split()) in "".join(place.split()), (quote, place)
+            found.append(" ".join(quote.split()))
+    said = " ".join(found)
+    if size >= 60:  # else sentences are cut
+        assert all(sum(rule in quote for quote in found) == 1 for rule in RULES)
+    assert [said.count(f"tea number {n:03d}") for n in range(36)] == [1] * 36
 
 
 @pytest.mark.parametrize("extension", VERBATIM)

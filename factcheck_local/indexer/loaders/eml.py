@@ -24,6 +24,9 @@ from factcheck_local.types import Document
 #: Characters of a field that are taken apart: the parser's time grows faster than these.
 MAX_FIELD = 2000
 
+#: Characters of a field whose encoded words are decoded, which takes quadratic time.
+MAX_ENCODED = 100_000
+
 #: A message has at least one of these.
 _TELLING = ("from", "to", "subject", "date", "message-id", "received")
 _SHOWN = ("From", "To", "Cc", "Date")
@@ -53,12 +56,12 @@ class _Policy(EmailPolicy):
 
     def header_fetch_parse(self, name: str, value: str) -> str:
         """A field's value, taken apart."""
-        return super().header_fetch_parse(name, value[:MAX_FIELD])
+        return cast(str, super().header_fetch_parse(name, value[:MAX_FIELD]))
 
 
 def parse(data: bytes) -> EmailMessage:
     """The message in these bytes; parsing never fails, it finds less."""
-    return email.message_from_bytes(data, policy=_Policy())
+    return email.message_from_bytes(data, policy=cast(Any, _Policy()))
 
 
 def is_message(message: EmailMessage) -> bool:
@@ -90,8 +93,10 @@ def header(message: EmailMessage, name: str) -> str:
 
 
 def _decoded(value: str) -> str:
-    """A field with its encoded words as text; as it stands if they are broken."""
+    """A field with its encoded words as text; as it stands if they are broken or too many."""
     raw = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if len(raw) > MAX_ENCODED:
+        return raw
     try:
         return str(make_header(decode_header("".join(raw.splitlines()))))
     except (HeaderParseError, ValueError, LookupError):

@@ -65,6 +65,7 @@ _BREAKS = etree.XPath(".//br|.//p|.//div|.//li|.//dt|.//dd")
 _DECLARED = re.compile(
     rb"<(?:meta[^>]*?charset|\?xml[^>]*?encoding)\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE
 )
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in a tree, by lxml
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 
 
@@ -100,9 +101,14 @@ def _parsed(html: str) -> HtmlElement | None:
     # huge_tree: without it the parser drops, silently, what is nested deeply
     parser = HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True)
     try:
-        return document_fromstring(html[declaration.end() if declaration else 0 :], parser=parser)
+        page = document_fromstring(html[declaration.end() if declaration else 0 :], parser=parser)
     except etree.ParserError:
         return None
+    if _UNWRITABLE.search(page.text_content()):
+        for element in page.iter():
+            element.text = _UNWRITABLE.sub("\ufffd", element.text or "")
+            element.tail = _UNWRITABLE.sub("\ufffd", element.tail or "")
+    return page
 
 
 def _declared(data: bytes, source: str) -> str | None:

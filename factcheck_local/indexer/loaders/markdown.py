@@ -53,7 +53,7 @@ class _FrontMatterLoader(yaml.SafeLoader):
             YAMLError: if it is an alias.
         """
         if self.check_event(yaml.events.AliasEvent):
-            mark = self.peek_event().start_mark
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
             raise yaml.composer.ComposerError(problem="aliases are not read", problem_mark=mark)
         return super().compose_node(parent, index)
 

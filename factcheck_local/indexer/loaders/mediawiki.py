@@ -15,11 +15,11 @@ from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
 from factcheck_local.indexer.loaders.text import one_line
 
-#: Brackets that are opened and not closed. The parser's time grows with their square, so
-#: a text with more of them is taken as it is written.
-MAX_UNCLOSED = 200
+#: Brackets that are open at a place. The parser's time grows with their square, so a text
+#: with more of them is taken as it is written.
+MAX_OPEN = 200
 
-_BRACKETS = (("{{", "}}"), ("[[", "]]"), ("{|", "|}"))
+_BRACKETS = (("{{", "}}"), ("[[", "]]"), ("{|", "|}"), ("<", ">"), ("<!--", "-->"))
 _MEDIA = ("file:", "image:")
 _UNSEEN = ("ref", "references", "gallery", "style", "script", "templatestyles")
 _MARKERS = {"li": "- ", "dt": "", "dd": "", "hr": "\n\n"}  # of wikitext, empty tags in a line
@@ -47,7 +47,7 @@ def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, dict[str,
 
 def _page(layout: Layout, wikitext: str) -> None:
     """Write a page's text; its sections are below its title."""
-    if any(wikitext.count(a) - wikitext.count(b) > MAX_UNCLOSED for a, b in _BRACKETS):
+    if any(_most_open(wikitext, *pair) > MAX_OPEN for pair in _BRACKETS):
         layout.prose(wikitext)
         return
     pending: list[str] = []
@@ -59,6 +59,15 @@ def _page(layout: Layout, wikitext: str) -> None:
         else:
             pending += _said(node)
     layout.prose(_MARKED.sub(r"\1", "".join(pending)))
+
+
+def _most_open(wikitext: str, opening: str, closing: str) -> int:
+    """How many brackets of a kind are open where most of them are."""
+    depth = most = 0
+    for match in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", wikitext):
+        depth = depth + 1 if match[0] == opening else max(0, depth - 1)
+        most = max(most, depth)
+    return most
 
 
 def _text(code: Any) -> str:  # noqa: ANN401

@@ -20,6 +20,7 @@ from pathlib import Path
 from pypdf import PdfReader, PdfWriter
 
 from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders.text import printable, shortened
 
 #: Time that a page may take, in seconds; one that takes longer stays without text.
 PAGE_SECONDS = 120
@@ -78,20 +79,22 @@ def with_text_layer(
             _run(command, folder, START_SECONDS + page_seconds * len(pages))
             return (folder / "read.pdf").read_bytes()
         except subprocess.TimeoutExpired as error:
-            seconds = f"{error.timeout:g} s for {len(pages)} pages"
-            raise DocumentError(f"{source}: OCR took longer than {seconds}") from error
+            count = f"{len(pages)} page{'s' * (len(pages) > 1)}"
+            raise DocumentError(
+                f"{source}: OCR took longer than {error.timeout:g} s for {count}"
+            ) from error
         except (subprocess.CalledProcessError, OSError) as error:
-            said = (folder / "log").read_text(errors="replace").splitlines()
-            what = next(filter(None, map(str.strip, reversed(said))), str(error))
+            said = printable((folder / "log").read_text(errors="replace"))
+            what = shortened(said) or "ocrmypdf did not say why"
             raise DocumentError(f"{source}: OCR failed: {what}") from error
 
 
 def _missing() -> str:
-    """What has to be installed, and how; "" if nothing has."""
+    """How to install what is missing; "" if nothing is."""
     packages = [package for name, package in _PROGRAMS.items() if shutil.which(name) is None]
     needs = ["pip install 'factcheck-local[ocr]'"] if find_spec("ocrmypdf") is None else []
     if packages:
-        needs.append(f"{' and '.join(packages)} (apt-get install {' '.join(packages)})")
+        needs.append(f"apt-get install {' '.join(packages)}")
     return ", ".join(needs)
 
 

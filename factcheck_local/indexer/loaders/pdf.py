@@ -62,8 +62,10 @@ def load(data: bytes, source: str, *, ocr: bool = False) -> Document:
     pages = [read.get(number, text) for number, text in enumerate(pages, start=1)]
     empty = [number for number, text in enumerate(pages, start=1) if not text]
     if len(empty) == len(pages):
-        advice = "OCR found none either" if ocr else "scanned? run OCR first"
-        raise DocumentError(f"{source}: no text layer on any of {len(pages)} pages: {advice}")
+        none = f"{source}: no text layer on any of {len(pages)} pages"
+        raise DocumentError(
+            f"{none}, and OCR found none" if ocr else f"{none}: scanned? run OCR first"
+        )
     starts = [0]
     for text in pages[:-1]:
         starts.append(starts[-1] + len(text) + len(PAGE_BREAK))

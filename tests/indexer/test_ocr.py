@@ -1,0 +1,127 @@
+"""Scanned pages of a PDF, read by OCR where it is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from pypdf import PdfReader, PdfWriter
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.chunker import chunk
+from factcheck_local.indexer.loaders import load, ocr
+from factcheck_local.types import Document
+
+from .helpers import pdf, write
+
+INSTALLED = find_spec("ocrmypdf") is not None and all(map(shutil.which, ("tesseract", "gs")))
+NEEDS_OCR = pytest.mark.skipif(not INSTALLED, reason="ocrmypdf, tesseract or ghostscript missing")
+
+SIZE = (500, 300)  # of a page, in points
+SENTENCE = "The notice period is three months."
+
+
+def picture(text: str) -> Image.Image:
+    """A page as a scanner gives it, at about 150 dots per inch."""
+    image = Image.new("L", (SIZE[0] * 2, SIZE[1] * 2), 255)
+    ImageDraw.Draw(image).text((60, 200), text, font=ImageFont.load_default(40), fill=0)
+    return image
+
+
+def scanned(*pages: str | Image.Image | None) -> bytes:
+    """A PDF of pages with text, pages that are pictures, and empty ones."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=SIZE, invariant=True)
+    for page in pages:
+        if isinstance(page, str):
+            canvas.drawString(60, 200, page)
+        elif page is not None:
+            canvas.drawImage(ImageReader(page), 0, 0, *SIZE)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def read(folder: Path, data: bytes) -> Document:
+    write(folder, {"scan.pdf": data})
+    return load(folder / "scan.pdf", "scan.pdf", ocr=True)
+
+
+@NEEDS_OCR
+def test_scanned_pages_are_read_and_keep_their_numbers(corpus: Path) -> None:
+    data = scanned("Staff get 25 days.", picture(SENTENCE), None, "They ask.")
+    document = read(corpus, data)
+    assert document.metadata == {"pages_without_text": (3,), "ocr_pages": (2,)}
+    assert document.sha256 == hashlib.sha256(data).hexdigest()
+    assert [(passage.page, passage.text) for passage in chunk(document)] == [
+        (1, "Staff get 25 days."),
+        (2, SENTENCE),
+        (4, "They ask."),
+    ]
+    assert [path.name for path in corpus.iterdir()] == ["scan.pdf"]
+    assert (corpus / "scan.pdf").read_bytes() == data
+
+
+@NEEDS_OCR
+def test_a_scan_that_is_encrypted_with_the_empty_password_is_read(corpus: Path) -> None:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(scanned(picture(SENTENCE)))))
+    writer.encrypt("", "owner", algorithm="AES-256")
+    buffer = io.BytesIO()
+    writer.write(buffer)
+    assert read(corpus, buffer.getvalue()).text == SENTENCE
+
+
+@NEEDS_OCR
+def test_pages_with_nothing_on_them_stay_without_text(corpus: Path) -> None:
+    with pytest.raises(DocumentError, match=r"on any of 2 pages, and OCR found none$"):
+        read(corpus, scanned(None, None))
+
+
+@NEEDS_OCR
+def test_what_ocr_says_is_passed_on_in_one_line() -> None:
+    pages = PdfReader(io.BytesIO(scanned(picture(SENTENCE))))
+    with pytest.raises(DocumentError, match=r"^a\.pdf: OCR failed: [^\n]*klingon") as caught:
+        ocr.with_text_layer(pages, [1], "a.pdf", language="klingon")
+    assert str(caught.value).isprintable()
+
+
+@NEEDS_OCR
+def test_ocr_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "START_SECONDS", 0)
+    pages = PdfReader(io.BytesIO(scanned(picture(SENTENCE))))
+    with pytest.raises(DocumentError, match=r"^a\.pdf: OCR took longer than 0\.01 s for 1 page$"):
+        ocr.with_text_layer(pages, [1], "a.pdf", page_seconds=0.01)
+
+
+def test_missing_programs_are_named(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(corpus))
+    monkeypatch.setattr(ocr, "find_spec", lambda _: None)
+    with pytest.raises(DocumentError) as caught:
+        read(corpus, scanned(picture(SENTENCE)))
+    assert str(caught.value) == (
+        "scan.pdf: OCR needs pip install 'factcheck-local[ocr]',"
+        " apt-get install tesseract-ocr ghostscript"
+    )
+
+
+def test_text_needs_no_ocr(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(corpus))
+    monkeypatch.setattr(subprocess, "Popen", None)
+    document = read(corpus, pdf("one", "two"))
+    assert document.metadata == {}
+    write(corpus, {"a.txt": "text"})
+    assert load(corpus / "a.txt", "a.txt", ocr=True).text == "text"
+
+
+def test_ocr_is_not_used_unasked(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    write(corpus, {"scan.pdf": scanned("one", picture(SENTENCE))})
+    assert load(corpus / "scan.pdf", "scan.pdf").metadata == {"pages_without_text": (2,)}
