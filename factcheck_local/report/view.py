@@ -63,6 +63,15 @@ def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Cita
         yield from sorted(found, key=lambda c: c.relation != wanted)
 
 
+def described(citation: Citation) -> str:
+    """A piece of evidence as a sentence: where, how much it weighs, and its words."""
+    said = f": “{citation.quote}”" if citation.quote else ""
+    return (
+        f"{citation.place}, {citation.relation} {percent(citation.probability)}, "
+        f"source prior {citation.prior:g}{said}"
+    )
+
+
 def quoted(evidence: dict[str, Any]) -> str:
     """The sentences that decide, in the order of the passage, on one line."""
     if not evidence["quote"]:
