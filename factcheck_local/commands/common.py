@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -261,17 +261,22 @@ def make_view(
     )
 
 
-def write_report(assessment: dict[str, Any], form: str, output: Path | None, view: View) -> None:
-    """An assessment in one of the formats of ``format_option``, to a file or stdout."""
-    text = render([assessment], form, view)
-    if output is None:
-        write_out(text, form, view)
-    else:
+def write_report(
+    assessments: Sequence[dict[str, Any]],
+    form: str,
+    output: Path | None,
+    view: View,
+    *,
+    titled: bool = False,
+) -> None:
+    """Assessments in one of the formats of ``format_option``, to a file or stdout.
+
+    A table to stdout is in the terminal's encoding, everything else in UTF-8.
+    """
+    text = render(assessments, form, view, titled=titled)
+    if output is not None:
         write_text(output, text)
-
-
-def write_out(text: str, form: str, view: View) -> None:
-    """A report to stdout: a table in the terminal's encoding, everything else in UTF-8."""
+        return
     encoding = view.encoding if form == "text" else "utf-8"
     click.echo(text.encode(encoding, "replace"), nl=False)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import click
 
 from factcheck_local.commands.answers import answer_name, digest
-from factcheck_local.commands.common import write_out, write_text
+from factcheck_local.commands.common import write_report
 from factcheck_local.errors import InputError, RecordError
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import Record, decode_answer, load_json
@@ -82,11 +82,7 @@ class Stream:
             self._write(self._held)
 
     def _write(self, assessments: list[dict[str, Any]]) -> None:
-        text = render(assessments, self.form, self.view, titled=self.many)
-        if self.output is None:
-            write_out(text, self.form, self.view)
-        else:
-            write_text(self.output, text)
+        write_report(assessments, self.form, self.output, self.view, titled=self.many)
 
 
 @dataclass

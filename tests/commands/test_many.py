@@ -375,3 +375,31 @@ def test_report_fails_on_a_verdict(answers: list[str]) -> None:
         assert "factual precision" in done.out
     sarif = factcheck("report", "out/b.json", "--format", "sarif")
     assert len(json.loads(sarif.out)["runs"][0]["results"]) == 1
+
+
+def test_report_of_a_summary(answers: list[str], tmp_path: Path) -> None:
+    """Nothing is verified again: the documents are the same as those of verify."""
+    factcheck("verify", *answers, "--output", "out")
+    for form in ("sarif", "junit", "markdown", "text"):
+        done = factcheck("report", "out/summary.json", "--format", form)
+        direct = shown(answers, form)
+        assert (done.code, without_times(done.out)) == (0, without_times(direct.out))
+    target = tmp_path / "x.sarif"
+    done = factcheck(
+        *("report", "out/summary.json", "--format", "sarif"),
+        *("--output", target, "--fail-on", "not_found"),
+    )
+    assert done.code == 1
+    assert len(load(str(target))["runs"][0]["artifacts"]) == 3
+    assert "html is of one answer" in refused("report", "out/summary.json", "--format", "html")
+    Path("out/b.json").unlink()
+    assert refused("report", "out/summary.json").startswith("out/b.json: cannot be read: ")
+    summary = load("out/summary.json")
+    summary["answers"][0]["assessment"] = "../../elsewhere.json"
+    Path("out/summary.json").write_text(json.dumps(summary))
+    assert refused("report", "out/summary.json").startswith("out/elsewhere.json: cannot be read")
+
+
+def without_times(text: str) -> str:
+    text = re.sub(r"time: .*?\)", "", text, flags=re.DOTALL)
+    return re.sub(r'time(stamp)?="[^"]*"', "", text)
