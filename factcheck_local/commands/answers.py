@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -37,9 +38,11 @@ def read_answers(names: Sequence[str], question: str | None) -> list[Record | Un
 
 
 def _read(name: str, question: str | None) -> Iterator[Record | Unusable]:
-    called = input_name(name)
+    # A file's name need not be text; a report's texts are.
+    called = os.fsencode(input_name(name)).decode("utf-8", "replace")
     try:
-        for found in parse_each(*read_input(name), question=question):
+        data, _ = read_input(name)
+        for found in parse_each(data, called, question=question):
             yield found if isinstance(found, Record) else Unusable(called, found)
     except InputError as error:
         yield Unusable(called, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from factcheck_local.pipeline import FactChecker, Run
 from factcheck_local.records import Record
 from factcheck_local.relate import CalibratedRelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.report.render import FORMATS
 from factcheck_local.types import Answer
 
 from .helpers import Done, factcheck, refused
@@ -265,6 +267,16 @@ def test_records_of_a_file(work: Work) -> None:
     Path("r.jsonl").write_text("\n".join([lines[0], "", json.dumps(records[1])]))
     assert factcheck("verify", "r.jsonl", "--output", "out").code == 0
     assert work.verified == ["r.jsonl, line 3"], "the same answer with other contexts"
+
+
+def test_a_file_whose_name_is_not_text(answers: list[str]) -> None:
+    odd = os.fsdecode(b"caf\xe9.md")
+    Path(odd).write_text(WRONG)
+    for form in FORMATS:
+        done = factcheck("verify", odd, answers[0], "--output", "out", "--format", form)
+        assert done.code == 0, form
+    assert {f"caf{ending}" for ending in FORMATS.values()} <= names()
+    assert load("out/summary.json")["answers"][0]["path"] == "caf\ufffd.md"
 
 
 @pytest.mark.parametrize(
