@@ -62,13 +62,15 @@ def to_sarif(assessments: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """
     results, notifications = [], []
     artifacts: list[dict[str, Any]] = []
+    known: dict[tuple[str | None, str], int] = {}
     seen: dict[int, Counter[str]] = {}
     for assessment in assessments:
-        artifact = _artifact(assessment["answer"])
+        answer = assessment["answer"]
+        path, _, _ = answer_file(answer)
         # Records of one file are in one artifact.
-        if artifact not in artifacts:
-            artifacts.append(artifact)
-        index = artifacts.index(artifact)
+        index = known.setdefault((path, "" if path else answer["text"]), len(artifacts))
+        if index == len(artifacts):
+            artifacts.append(_artifact(answer))
         for atom in assessment["atoms"]:
             if atom["verdict"] == "unscored":
                 notifications.append(_notification(assessment, index, atom))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -15,6 +18,7 @@ from lxml import html as lxml_html
 
 from factcheck_local.commands import verify as verify_module
 from factcheck_local.commands.answers import report_names
+from factcheck_local.commands.common import make_view
 from factcheck_local.errors import InferenceError, ScoringError
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
@@ -29,6 +33,8 @@ from factcheck_local.report.render import FORMATS
 from factcheck_local.types import Answer
 
 from .helpers import Done, factcheck, refused
+
+CLI = Path(__file__).resolve().parents[2] / "cli.py"
 
 PAGES = {"leave.md": "Leave is 25 days.", "pay.md": "Pay is monthly."}
 RIGHT, WRONG, UNKNOWN = "Leave is 25 days.", "Pay is weekly.", "Dogs may come."
@@ -415,3 +421,48 @@ def test_report_of_a_summary(answers: list[str], tmp_path: Path) -> None:
 def without_times(text: str) -> str:
     text = re.sub(r"time: .*?\)", "", text, flags=re.DOTALL)
     return re.sub(r'time(stamp)?="[^"]*"', "", text)
+
+
+# --------------------------------------------------------- terminals and pipes
+
+
+def test_a_pipe_that_is_not_utf8(answers: list[str]) -> None:
+    """Tables are in what the reader asked for, everything else is UTF-8."""
+    Path(answers[0]).write_text("Leave is 25 days – ☃.")
+    factcheck("verify", answers[0], "--output", "out/")
+    for form, encoding in (("text", "ascii"), ("json", "utf-8"), ("markdown", "utf-8")):
+        done = subprocess.run(
+            [sys.executable, str(CLI), "report", "out/a.json", "--format", form],
+            env=os.environ | {"PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+        )
+        assert done.stderr == b""
+        assert ("☃" in done.stdout.decode(encoding)) == (encoding == "utf-8")
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "colour"),
+    [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False)],
+)
+def test_a_terminal(
+    environment: dict[str, str], colour: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in (environment | {"COLUMNS": "61"}).items():
+        monkeypatch.setenv(name, value)
+    view = make_view("text", None)
+    assert (view.width, view.colour) == (61, colour)
+    into_file = make_view("text", tmp_path / "x.txt")
+    assert (into_file.width, into_file.colour) == (120, False)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
+    piped = make_view("text", None)
+    assert (piped.width, piped.colour, piped.encoding) == (120, False, "latin-1")
