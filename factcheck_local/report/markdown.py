@@ -25,19 +25,19 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
 #: not, since it looks at the page after Markdown was read. What follows is kept apart.
 _LIVE = re.compile(
     r"""
-    (?<=:)(?=//)                                  # https://
-    | (?<=\bwww)(?=\.)
-    | (?<=@)                                      # a mention, an address
-    | (?<=[#!$%~&^])(?=[\w"'])                    # an issue, a request, a label, a formula
-    | (?<=\bgh)(?=-\d)
-    | (?<=:)(?=[\w+-]+:)                          # an emoji
-    | \b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}\b  # a commit
+    (?<=:)(?=//)               # https://
+    | (?<=www)(?=\.)
+    | (?<=@)                   # a mention, an address
+    | (?<=[#!$%~&^])(?=[\w"'])  # an issue, a request, a label, a formula
+    | (?<=gh)(?=-\d)
+    | (?<=:)(?=[\w+-]+:)       # an emoji
+    | (?<![^\W_])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}(?![^\W_])  # a commit
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 
-#: A space of no width, written so that it can be seen in the source.
-_APART = "&#8203;"
+#: A space of no width, and how it is written so that it can be seen in the source.
+_SPACE, _WRITTEN = "\u200b", "&#8203;"
 
 
 def to_markdown(assessment: dict[str, Any], *, only: Collection[str] | None = None) -> str:
@@ -112,7 +112,8 @@ def _verdict(atom: dict[str, Any]) -> str:
 
 def _plain(text: str) -> str:
     """A text on one line in which nothing is markup, and that no host links."""
-    return _LIVE.sub(
-        lambda found: _APART.join(re.findall(".{1,6}", found[0])) or _APART,
-        _SPECIAL.sub(r"\\\1", one_line(text)),
+    # None of these spaces is the text's own: they are not printable.
+    apart = _LIVE.sub(
+        lambda found: _SPACE.join(re.findall(".{1,6}", found[0])) or _SPACE, one_line(text)
     )
+    return _SPECIAL.sub(r"\\\1", apart).replace(_SPACE, _WRITTEN)

@@ -362,6 +362,24 @@ def test_markdown_gives_a_host_nothing_to_link() -> None:
     assert links.count("<a ") == 6, "the parser does link what is not kept apart"
 
 
+PIECES = (
+    "http:// https:// ftp:// www. mailto: xmpp: a@b.c @ # a b1 0a1b2c3 GH- gh-1 : smile +1 $ x^2 "
+    "! % ~ & amp; \\ / _ - . * ` é 1 34"
+).split()
+
+
+@given(st.lists(st.sampled_from([*PIECES, " "]), max_size=8).map("".join))
+def test_whatever_is_said_a_host_links_nothing_and_shows_it(text: str) -> None:
+    value = to_dict(run(assessment()))
+    value["answer"]["question"] = text = f"x {text}"
+    html = cmarkgfm.github_flavored_markdown_to_html(to_markdown(value))
+    assert "<a" not in html
+    (line,) = re.findall("Question: (.*)</p>", html)
+    read = unescape(re.sub("<[^>]*>", "", line))
+    assert read.replace("\u200b", "").strip() == one_line(text)
+    assert not any(re.search(pattern, read, re.IGNORECASE) for pattern in HOSTS[2:])
+
+
 def test_only(whole: dict[str, Any]) -> None:
     only = {"contradicted", "skipped"}
     shown = to_text(whole, width=200, colour=False, only=only)
