@@ -113,8 +113,9 @@ class Settings:
                 raise InputError(f"{name}: expected a value in [0, 1], got {getattr(self, name)}")
 
     def as_dict(self) -> dict[str, Any]:
-        """All settings by name."""
-        return asdict(self)
+        """All settings by name, as JSON gives them back."""
+        values = asdict(self)
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
     def signature(self) -> str:
         """Version and every setting on one line, to stand beside a score."""

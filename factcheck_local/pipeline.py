@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -344,6 +345,28 @@ class FactChecker:
         )
 
     # ---------------------------------------------------------------- record
+
+    def would_repeat(self, record: Record, run: Mapping[str, Any]) -> bool:
+        """Whether a run over the record has the models, settings and index of an earlier one.
+
+        The models that it had are loaded for that.
+
+        Args:
+            record: what would be verified.
+            run: of the earlier assessment, see ``report.to_dict``.
+        """
+        if run["signature"] != self.settings.signature():
+            return False
+        roles = {model["role"] for model in run["models"]}
+        if "llm" in roles:
+            self.llm  # noqa: B018
+        if "reranker" in roles:
+            self.reranker  # noqa: B018
+        used = [model for model in self._models_used() if model["role"] in roles]
+        index, before = self._index_used(record), run["index"]
+        # As JSON has them: a tuple is a list there.
+        same_models = json.loads(json.dumps(used)) == run["models"]
+        return same_models and (index or {}).get("digest") == (before or {}).get("digest")
 
     def _models_used(self) -> tuple[dict[str, Any], ...]:
         used: list[tuple[str, Identified | RelationModel]]

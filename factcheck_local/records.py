@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,20 +58,38 @@ def parse_input(data: bytes, path: str, *, question: str | None = None) -> list[
     Raises:
         RecordError: if something is malformed, saying what and where.
     """
+    found = list(parse_each(data, path, question=question))
+    for record in found:
+        if isinstance(record, RecordError):
+            raise record
+    return [record for record in found if isinstance(record, Record)]
+
+
+def parse_each(
+    data: bytes, path: str, *, question: str | None = None
+) -> Iterator[Record | RecordError]:
+    """As ``parse_input``, but of records one a line, an error in the place of a malformed one.
+
+    Raises:
+        RecordError: if the input as a whole is malformed.
+    """
     text = decode_answer(data, path)
     suffix = Path(path).suffix.lower()
     if suffix not in RECORD_SUFFIXES:
-        return [Record(Answer(text, path, question))]
+        yield Record(Answer(text, path, question))
+        return
+    if suffix != ".jsonl":
+        yield parse_record(load_json(text, path), path, question=question)
+        return
     # Not splitlines: JSON allows other line separators inside its texts.
-    rows = text.split("\n") if suffix == ".jsonl" else [text]
-    records = []
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(text.split("\n"), start=1):
         if not row.strip():
             continue
-        line = number if suffix == ".jsonl" else None
-        where = path if line is None else f"{path}, line {line}"
-        records.append(parse_record(load_json(row, path, line), where, question=question))
-    return records
+        try:
+            value = load_json(row, path, number)
+            yield parse_record(value, f"{path}, line {number}", question=question)
+        except RecordError as error:
+            yield error
 
 
 def load_json(text: str, name: str, line: int | None = None) -> Any:  # noqa: ANN401

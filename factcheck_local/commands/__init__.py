@@ -13,6 +13,7 @@ from importlib import import_module
 import click
 
 from factcheck_local import __version__
+from factcheck_local.commands.messages import complain
 from factcheck_local.errors import FactcheckError
 from factcheck_local.models.offline import go_offline
 
@@ -80,21 +81,12 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except click.ClickException as error:
-        code = _complain(error.format_message(), _help_hint(error), error.exit_code)
+        code = complain(error.format_message(), _help_hint(error), error.exit_code)
     except FactcheckError as error:
-        code = _complain(str(error), error.hint, error.exit_code)
+        code = complain(str(error), error.hint, error.exit_code)
     except OSError as error:
-        code = _complain(str(error), None, FactcheckError.exit_code)
+        code = complain(str(error), None, FactcheckError.exit_code)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _complain(message: str, hint: str | None, code: int) -> int:
-    """One line on stderr; returns the exit code."""
-    line = f"factcheck: {message}" + (f" (try: {hint})" if hint else "")
-    # What a message quotes may hold line breaks, or codes that steer a terminal.
-    shown = "".join(c if c.isprintable() else " " for c in " ".join(line.splitlines()))
-    click.echo(shown, err=True)
-    return code
 
 
 def _help_hint(error: click.ClickException) -> str | None:

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ from factcheck_local.indexer.folder import STORE_NAME, find_store
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.indexer.store import Store
 from factcheck_local.records import decode_answer, load_json
-from factcheck_local.report import to_fact_graph, to_html, to_markdown, to_text
+from factcheck_local.report.junit import FAILURES
+from factcheck_local.report.render import FORMATS, SELECTIVE, View, render
+from factcheck_local.types import Verdict
 
 STDIN = "-"
 
@@ -76,12 +78,39 @@ def valid_text(_context: click.Context, _option: click.Parameter, value: str | N
     return value
 
 
+def _verdicts(
+    known: Collection[str],
+) -> Callable[[click.Context, click.Parameter, str | None], tuple[str, ...] | None]:
+    """The verdicts of a comma-separated list, if all are known; None without one."""
+
+    def check(
+        _context: click.Context, _option: click.Parameter, value: str | None
+    ) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        names = tuple(name.strip().replace("-", "_") for name in value.split(","))
+        if unknown := [name for name in names if name not in known]:
+            raise click.BadParameter(f"expected {', '.join(known)}, got {unknown[0]!r}")
+        return names
+
+    return check
+
+
 format_option = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "markdown", "html", "fact-graph"]),
-    default="text",
-    show_default=True,
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True
+)
+only_option = click.option(
+    "--only",
+    metavar="VERDICT,...",
+    callback=_verdicts([v.value for v in Verdict]),
+    help="Show only claims of these verdicts, as contradicted,not_found; in text and markdown.",
+)
+fail_on_option = click.option(
+    "--fail-on",
+    metavar="VERDICT,...",
+    callback=_verdicts(FAILURES),
+    help=f"Exit with 1 if a claim has one of these verdicts: {', '.join(FAILURES)}. "
+    "In junit, what is a failure; there all of them by default.",
 )
 rerank_option = click.option(
     "--rerank",
@@ -207,25 +236,49 @@ def settings_values(**given: Any) -> dict[str, Any]:  # noqa: ANN401
     return {name: value for name, value in given.items() if value is not None}
 
 
-def write_report(assessment: dict[str, Any], form: str, output: Path | None) -> None:
-    """An assessment in one of the formats of ``format_option``, to a file or stdout."""
-    if form in ("json", "fact-graph"):
-        value = assessment if form == "json" else to_fact_graph(assessment)
-        text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    elif form == "markdown":
-        text = to_markdown(assessment)
-    elif form == "html":
-        text = to_html(assessment)
-    else:
-        to_terminal = output is None and sys.stdout.isatty()
-        columns = shutil.get_terminal_size().columns if to_terminal else PLAIN_WIDTH
-        text = to_text(
-            assessment, width=columns, colour=to_terminal and "NO_COLOR" not in os.environ
-        )
-    if output is None:
-        click.echo(text, nl=False)
+def make_view(
+    form: str,
+    output: Path | None,
+    *,
+    only: tuple[str, ...] | None = None,
+    fail_on: tuple[str, ...] | None = None,
+) -> View:
+    """How reports are shown in a file, a pipe or on this terminal.
+
+    Raises:
+        click.UsageError: if verdicts are chosen where the format has all of them.
+    """
+    if only is not None and form not in SELECTIVE:
+        raise click.UsageError(f"--only is for {' and '.join(SELECTIVE)}, not for {form}")
+    to_terminal = output is None and sys.stdout.isatty()
+    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    return View(
+        width=shutil.get_terminal_size().columns if to_terminal else PLAIN_WIDTH,
+        colour=to_terminal and not plain,
+        encoding=sys.stdout.encoding if output is None else "utf-8",
+        only=only,
+        failing=fail_on or FAILURES,
+    )
+
+
+def write_report(
+    assessments: Sequence[dict[str, Any]],
+    form: str,
+    output: Path | None,
+    view: View,
+    *,
+    titled: bool = False,
+) -> None:
+    """Assessments in one of the formats of ``format_option``, to a file or stdout.
+
+    A table to stdout is in the terminal's encoding, everything else in UTF-8.
+    """
+    text = render(assessments, form, view, titled=titled)
+    if output is not None:
+        write_text(output, text)
         return
-    write_text(output, text)
+    encoding = view.encoding if form == "text" else "utf-8"
+    click.echo(text.encode(encoding, "replace"), nl=False)
 
 
 def write_text(output: Path, text: str) -> None:

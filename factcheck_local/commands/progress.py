@@ -23,6 +23,13 @@ def stage_progress() -> Callable[[str, int, int], None]:
     return show
 
 
+def answer_progress(number: int, count: int, name: str) -> None:
+    """Says which of several answers is next."""
+    if sys.stderr.isatty():
+        shown = "".join(c if c.isprintable() else " " for c in name)
+        click.echo(f"answer {number}/{count}: {shown}", err=True)
+
+
 @contextmanager
 def index_progress() -> Iterator[Progress | None]:
     """A bar with the files and passages so far, the rate and the time that remains."""

@@ -3,41 +3,44 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from factcheck_local.commands.answers import Unusable, answer_name, read_answers, report_names
 from factcheck_local.commands.common import (
     StorePlace,
     as_option,
     check_writable,
+    fail_on_option,
     format_option,
+    make_view,
+    only_option,
     open_store,
-    output_option,
     question_option,
-    read_input,
     rerank_option,
     settings_values,
     store_option,
     where_option,
-    write_report,
 )
-from factcheck_local.commands.progress import stage_progress
+from factcheck_local.commands.messages import complain
+from factcheck_local.commands.outcome import exit_code
+from factcheck_local.commands.progress import answer_progress, stage_progress
+from factcheck_local.commands.sinks import Sink, Stream, make_sink
 from factcheck_local.config import ASSESSORS, Settings
-from factcheck_local.errors import RecordError
+from factcheck_local.errors import InferenceError, RecordError
 from factcheck_local.markov import Method
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.queries import Queries
-from factcheck_local.records import parse_input
+from factcheck_local.records import Record
 from factcheck_local.report import to_dict
 from factcheck_local.retrieve import Retrieval
 
-BELOW, UNSCORED = 1, 3
-
 
 @click.command("verify")
-@click.argument("answer")
+@click.argument("answers", metavar="ANSWER...", nargs=-1, required=True)
 @store_option
 @question_option
 @click.option("--assessor", type=click.Choice(ASSESSORS), help="Which relations count; fr2.")
@@ -77,62 +80,98 @@ BELOW, UNSCORED = 1, 3
 )
 @click.option("--no-cache", is_flag=True, help="Read every pair again; the scores are the same.")
 @format_option
-@output_option
+@only_option
+@click.option("--output", type=click.Path(), help="Write here; a folder for several answers.")
+@click.option("--again", is_flag=True, help="Verify what such a folder already has, too.")
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 1),
     metavar="PRECISION",
-    help="Exit with 1 if the factual precision is below.",
+    help="Exit with 1 if the factual precision of an answer is below.",
 )
+@fail_on_option
 def command(
-    answer: str,
+    answers: tuple[str, ...],
     store_path: StorePlace | None,
     question: str | None,
     form: str,
-    output: Path | None,
+    only: tuple[str, ...] | None,
+    output: str | None,
+    again: bool,
     fail_under: float | None,
+    fail_on: tuple[str, ...] | None,
     factors: str | None,
     no_cache: bool,
     **chosen: str | int | bool | tuple[str, ...] | None,
 ) -> None:
-    """Judge every claim of ANSWER (Markdown, text, or a record; - is stdin).
+    """Judge every claim of each ANSWER (Markdown, text, or records; - is stdin).
+
+    With several answers, or records one a line (.jsonl), --output is a folder. It gets a
+    report and a JSON for each, index.html and summary.json. Run again, it verifies only what
+    changed: answer, settings, models or index.
 
     \b
-    Exit codes:
-      0 done
-      1 done, and the answer is below --fail-under
-      2 usage or bad input
+    Exit codes, the first that holds:
+      2 usage or bad input; the other answers were verified
       3 done, but some claim could not be scored
+      1 done, and --fail-under or --fail-on holds for an answer
+      0 done
     \b
     Example:
       factcheck verify answer.md --format markdown --output report.md
+      factcheck verify answers/*.md --format html --output out --fail-on contradicted
     """  # noqa: D301
-    check_writable(output)
-    records = parse_input(*read_input(answer), question=question)
-    if len(records) != 1:
-        raise RecordError(f"{answer}: expected one answer, got {len(records)}")
-    record = records[0]
-    needs_store = record.contexts is None
+    view = make_view(form, Path(output) if output else None, only=only, fail_on=fail_on)
+    given = read_answers(answers, question)
+    records = [found for found in given if isinstance(found, Record)]
+    many = len(given) > 1
+    if not many and isinstance(given[0], Unusable):
+        raise given[0].error
+    sink = make_sink(form, view, output, many=many, again=again)
+    if isinstance(sink, Stream):
+        check_writable(sink.output)
+    needs_store = any(record.contexts is None for record in records)
     store = open_store(store_path) if needs_store or store_path else None
     if store is not None and chosen["embedder"] is None:
         chosen["embedder"] = store.fingerprint.embedder.id
     try:
         settings = Settings(**settings_values(parameterisation=factors, **chosen))
         checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
-        assessment = to_dict(checker.verify(record))
+        summaries, failed = _verify(given, checker, sink, many=many)
     finally:
         if store is not None:
             store.close()
-    write_report(assessment, form, output)
-    sys.exit(_exit_code(assessment, fail_under))
+    sink.finish(failed)
+    code = exit_code(summaries, failed=len(failed), fail_under=fail_under, fail_on=fail_on)
+    sys.exit(code)
 
 
-def _exit_code(assessment: dict[str, Any], fail_under: float | None) -> int:
-    """What cannot be scored weighs more than a score that is too low."""
-    summary = assessment["summary"]
-    if summary["counts"]["unscored"]:
-        return UNSCORED
-    precision = summary["precision"]
-    if fail_under is not None and precision is not None and precision < fail_under:
-        return BELOW
-    return 0
+def _verify(
+    given: Sequence[Record | Unusable], checker: FactChecker, sink: Sink, *, many: bool
+) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
+    """Every answer; of many, one that fails gets its line and the others go on.
+
+    Returns:
+        The summary of each assessment, and the names of the others with the reason.
+    """
+    names = iter(report_names([found for found in given if isinstance(found, Record)]))
+    summaries, failed = [], []
+    for number, found in enumerate(given, start=1):
+        if isinstance(found, Unusable):
+            complain(str(found.error), found.error.hint, found.error.exit_code)
+            failed.append((found.name, str(found.error)))
+            continue
+        name, called = next(names), answer_name(found)
+        if many:
+            answer_progress(number, len(given), called)
+        try:
+            assessment = sink.earlier(name, found, checker) or to_dict(checker.verify(found))
+        except (RecordError, InferenceError) as error:
+            if not many:
+                raise
+            complain(f"{called}: {error}", error.hint, error.exit_code)
+            failed.append((called, f"{called}: {error}"))
+            continue
+        sink.add(name, found, assessment)
+        summaries.append(assessment["summary"])
+    return summaries, failed

@@ -3,34 +3,56 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from factcheck_local.report.view import (
     SIGNS,
+    chosen,
     citations,
     doubted,
     headline,
     one_line,
     percent,
+    selection,
     timing,
     turns_on,
 )
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
+
+#: Where a host makes a link, a mention, a reference or an emoji of plain text, escaped or
+#: not, since it looks at the page after Markdown was read. What follows is kept apart.
+_LIVE = re.compile(
+    r"""
+    (?<=:)(?=//)               # https://
+    | (?<=www)(?=\.)
+    | (?<=@)                   # a mention, an address
+    | (?<=[#!$%~&^])(?=[\w"'])  # an issue, a request, a label, a formula
+    | (?<=gh)(?=-\d)
+    | (?<=:)(?=[\w+-]+:)       # an emoji
+    | (?<![^\W_])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}(?![^\W_])  # a commit
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+#: A space of no width, and how it is written so that it can be seen in the source.
+_SPACE, _WRITTEN = "\u200b", "&#8203;"
 
 
-def to_markdown(assessment: dict[str, Any]) -> str:
+def to_markdown(assessment: dict[str, Any], *, only: Collection[str] | None = None) -> str:
     """A page with the verdicts, the evidence for each, and how it was computed.
 
     Args:
         assessment: what ``to_dict`` gives.
+        only: the verdicts to show; None for all.
     """
-    return "\n".join(_lines(assessment)) + "\n"
+    return "\n".join(_lines(assessment, only)) + "\n"
 
 
-def _lines(assessment: dict[str, Any]) -> Iterator[str]:
+def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator[str]:
     answer, run = assessment["answer"], assessment["run"]
+    atoms = chosen(assessment, only)
     yield f"# Fact check of {_plain(answer['path'] or 'an answer')}"
     yield ""
     if answer["question"]:
@@ -38,14 +60,17 @@ def _lines(assessment: dict[str, Any]) -> Iterator[str]:
         yield ""
     yield f"**{headline(assessment)}**"
     yield ""
+    if only is not None:
+        yield selection(assessment, only)
+        yield ""
     yield "| verdict | P | claim |"
     yield "|---|---:|---|"
-    for atom in assessment["atoms"]:
+    for atom in atoms:
         yield (f"| {_verdict(atom)} | {percent(atom['probability'])} | {_plain(atom['text'])} |")
     yield ""
     yield "## Evidence"
     yield ""
-    for atom in assessment["atoms"]:
+    for atom in atoms:
         if atom["verdict"] == "skipped":
             continue
         yield f"### {_verdict(atom)}: {_plain(atom['text'])}"
@@ -61,7 +86,7 @@ def _lines(assessment: dict[str, Any]) -> Iterator[str]:
         for c in found:
             yield (
                 f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
-                f"{_plain(c.place)}: “{_plain(c.quote)}”"
+                f"{_plain(c.place)}, “{_plain(c.quote)}”"
             )
         if sentence := turns_on(assessment, atom):
             yield f"- {_plain(sentence)}"
@@ -86,5 +111,9 @@ def _verdict(atom: dict[str, Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text on one line in which nothing is markup."""
-    return _SPECIAL.sub(r"\\\1", one_line(text))
+    """A text on one line in which nothing is markup, and that no host links."""
+    # None of these spaces is the text's own: they are not printable.
+    apart = _LIVE.sub(
+        lambda found: _SPACE.join(re.findall(".{1,6}", found[0])) or _SPACE, one_line(text)
+    )
+    return _SPECIAL.sub(r"\\\1", apart).replace(_SPACE, _WRITTEN)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from io import StringIO
+from collections.abc import Collection
+from io import BytesIO, TextIOWrapper
 from typing import Any
 
 from rich.console import Console
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from factcheck_local.report.view import (
     SIGNS,
+    chosen,
     citations,
     doubted,
     headline,
     one_line,
     percent,
+    selection,
     timing,
     turns_on,
 )
@@ -30,7 +34,19 @@ _COLOURS = {
 }
 
 
-def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
+#: Columns of a probability's bar, and of the narrowest table that has room for one.
+BAR, ROOMY = 10, 100
+
+
+def to_text(
+    assessment: dict[str, Any],
+    *,
+    width: int,
+    colour: bool,
+    only: Collection[str] | None = None,
+    encoding: str = "utf-8",
+    titled: bool = False,
+) -> str:
     """A table of the verdicts, each with the sentence that decides it.
 
     Args:
@@ -38,25 +54,13 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
         width: columns of the terminal.
         colour: whether to write colour codes; the signs tell the verdicts apart
             without them.
+        only: the verdicts to show; None for all.
+        encoding: what the text will be written in. What it lacks becomes a question
+            mark; the table's lines and bars are then ASCII, and there are no signs.
+        titled: whether the answer's name stands above.
     """
-    table = Table(show_lines=True, expand=True, header_style="bold")
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("P", justify="right", no_wrap=True)
-    table.add_column("claim", ratio=2)
-    table.add_column("what decides it", ratio=3)
-    skipped = []
-    for atom in assessment["atoms"]:
-        verdict = atom["verdict"]
-        if verdict == "skipped":
-            skipped.append(atom)
-            continue
-        table.add_row(
-            Text(f"{SIGNS[verdict]} {verdict.replace('_', ' ')}", style=_COLOURS[verdict]),
-            percent(atom["probability"]),
-            Text(one_line(atom["text"])),
-            _evidence(assessment, atom),
-        )
-    out = StringIO()
+    atoms = chosen(assessment, only)
+    out = TextIOWrapper(BytesIO(), encoding, errors="replace", newline="\n")
     console = Console(
         file=out,
         width=width,
@@ -67,19 +71,74 @@ def to_text(assessment: dict[str, Any], *, width: int, colour: bool) -> str:
         markup=False,
         emoji=False,
     )
+    if titled:
+        console.print(one_line(assessment["answer"]["path"] or "an answer"), style="bold")
+    table = _table([a for a in atoms if a["verdict"] != "skipped"], assessment, width, encoding)
     if table.row_count:
         console.print(table)
+    skipped = [a for a in atoms if a["verdict"] == "skipped"]
     if skipped:
         console.print("not check-worthy, so not verified:", style="dim")
         for atom in skipped:
             console.print(f"  {atom['kind']}: {one_line(atom['text'])}", style="dim")
     console.print(headline(assessment), style="bold")
+    if only is not None:
+        console.print(selection(assessment, only), style="dim")
     inference = assessment["inference"]
     console.print(f"inference: {inference['method']}; time: {timing(assessment)}", style="dim")
     for note in [*doubted(assessment), *assessment["notes"]]:
         console.print(f"note: {one_line(note)}", style="dim")
     console.print(f"signature: {assessment['run']['signature']}", style="dim")
-    return out.getvalue()
+    out.seek(0)
+    return out.read()
+
+
+def _table(
+    atoms: list[dict[str, Any]], assessment: dict[str, Any], width: int, encoding: str
+) -> Table:
+    """A row an atom; a bar beside its probability where there is room."""
+    table = Table(show_lines=True, expand=True, header_style="bold")
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("P", justify="right", no_wrap=True)
+    if roomy := width >= ROOMY:
+        table.add_column("", width=BAR)
+    table.add_column("claim", ratio=2)
+    table.add_column("what decides it", ratio=3)
+    signed = _has_signs(encoding)
+    for atom in atoms:
+        verdict, p = atom["verdict"], atom["probability"]
+        words = f"{SIGNS[verdict]} " * signed + verdict.replace("_", " ")
+        table.add_row(
+            Text(words, style=_COLOURS[verdict]),
+            percent(p),
+            *([_bar(p, _COLOURS[verdict])] if roomy else []),
+            Text(one_line(atom["text"])),
+            _evidence(assessment, atom),
+        )
+    return table
+
+
+def _has_signs(encoding: str) -> bool:
+    """Whether the verdicts' signs can be written."""
+    try:
+        "".join(SIGNS.values()).encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _bar(probability: float | None, style: str) -> ProgressBar | str:
+    """As long as the atom is probable; nothing without a probability."""
+    if probability is None:
+        return ""
+    return ProgressBar(
+        total=1.0,
+        completed=probability,
+        width=BAR,
+        style="dim",
+        complete_style=style,
+        finished_style=style,
+    )
 
 
 def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,13 +22,19 @@ DECIDES = {"supported": "entailment", "contradicted": "contradiction"}
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One piece of evidence as a person reads it."""
+    """One piece of evidence as a person reads it.
+
+    ``context`` is the passage in the assessment; ``line`` is that of the quote, None
+    where there are no lines.
+    """
 
     relation: str
     probability: float
     prior: float
     place: str
     quote: str
+    context: dict[str, Any]
+    line: int | None
 
 
 def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Citation]:
@@ -45,6 +51,8 @@ def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Cita
             contexts[e["context"]]["prior"],
             place(contexts[e["context"]], e["quote"]),
             quoted(e),
+            contexts[e["context"]],
+            quote_line(contexts[e["context"]], e["quote"]),
         )
         for e in atom["evidence"]
     ]
@@ -53,6 +61,15 @@ def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Cita
         yield from (next(c for c in found if c.relation == side) for side in sides)
     else:
         yield from sorted(found, key=lambda c: c.relation != wanted)
+
+
+def described(citation: Citation) -> str:
+    """A piece of evidence as a sentence: where, how much it weighs, and its words."""
+    said = f": “{citation.quote}”" if citation.quote else ""
+    return (
+        f"{citation.place}, {citation.relation} {percent(citation.probability)}, "
+        f"source prior {citation.prior:g}{said}"
+    )
 
 
 def quoted(evidence: dict[str, Any]) -> str:
@@ -68,13 +85,31 @@ def place(context: dict[str, Any], quote: dict[str, Any] | None) -> str:
     """Where a quote stands: source, then page, or line of the quote itself."""
     if "page" in context:
         return f"{context['source']}, p. {context['page']}"
-    if "line" not in context:
-        return str(context["source"])
-    line = context["line"]
+    line = quote_line(context, quote)
+    return str(context["source"]) if line is None else f"{context['source']}:{line}"
+
+
+def quote_line(context: dict[str, Any], quote: dict[str, Any] | None) -> int | None:
+    """The line of a quote, or of its passage without one; None where pages or nothing count."""
+    if "page" in context or "line" not in context:
+        return None
+    line = int(context["line"])
     if quote is not None:
         before = context["text"][: quote["start"] - context["start"]]
         line += before.count("\n")
-    return f"{context['source']}:{line}"
+    return line
+
+
+def chosen(assessment: dict[str, Any], only: Collection[str] | None) -> list[dict[str, Any]]:
+    """The atoms with one of these verdicts; all of them for None."""
+    return [a for a in assessment["atoms"] if only is None or a["verdict"] in only]
+
+
+def selection(assessment: dict[str, Any], only: Collection[str]) -> str:
+    """A sentence that says that not all claims are shown."""
+    shown, count = len(chosen(assessment, only)), len(assessment["atoms"])
+    names = ", ".join(v.replace("_", " ") for v in SIGNS if v in only)
+    return f"Shown: {names}; {shown} of {count} claims."
 
 
 def turns_on(assessment: dict[str, Any], atom: dict[str, Any]) -> str:

@@ -97,7 +97,14 @@ def test_help_loads_no_model_library() -> None:
         ("verify a.md --fail-under 1.5", "Invalid value for '--fail-under': 1.5 is not in"),
         ("verify a.md --assessor fr9", "Invalid value for '--assessor': 'fr9' is not one of"),
         ("verify a.md --queries x", "Invalid value for '--queries': 'x' is not one of"),
-        ("verify", "Missing argument 'ANSWER'. (try: factcheck verify --help)"),
+        ("verify", "Missing argument 'ANSWER...'. (try: factcheck verify --help)"),
+        (
+            "verify a.md --only wrong",
+            "Invalid value for '--only': expected supported, contradicted",
+        ),
+        ("verify a.md --only contradicted --format json", "--only is for text and markdown, not"),
+        ("report a.json --only not-found --format sarif", "--only is for text and markdown, not"),
+        ("verify a.md --fail-on supported", "Invalid value for '--fail-on': expected contradicted"),
         ("infer g.json --method magic", "Invalid value for '--method'"),
         ("frobnicate", "No such command 'frobnicate'. (try: factcheck --help)"),
         ("--frobnicate", "No such option '--frobnicate'"),
@@ -163,7 +170,14 @@ def test_unusable_input(nowhere: Path, command: str, data: bytes | None, message
 
 def test_more_than_one_answer(nowhere: Path) -> None:
     (nowhere / "two.jsonl").write_text('{"output": "a"}\n{"output": "b"}\n')
-    assert refused("verify", "two.jsonl") == "two.jsonl: expected one answer, got 2"
+    for form in ("html", "fact-graph"):
+        line = refused("verify", "two.jsonl", "--format", form)
+        assert line.startswith(f"several answers as {form} need --output FOLDER")
+    (nowhere / "file").write_text("")
+    line = refused("verify", "two.jsonl", "--output", "file")
+    assert line == "file: is a file; several answers go into a folder"
+    line = refused("verify", "two.jsonl", "--output", "file/out")
+    assert line == "file/out: cannot be made: Not a directory"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,10 @@ from factcheck_local.commands.calibrate import _read
 from factcheck_local.errors import InputError
 from factcheck_local.markov import infer
 from factcheck_local.report import to_html
+from factcheck_local.report.html import to_overview
 from factcheck_local.report.html.whatif import page_model
 from factcheck_local.report.network import network_of
+from factcheck_local.report.overview import Entry, to_summary
 from factcheck_local.report.view import percent
 from factcheck_local.types import Atom, Span
 
@@ -426,6 +428,27 @@ def test_axe_finds_nothing_serious(show: Show, scheme: str) -> None:
         ]
         assert serious == [], view
         assert "color-contrast" in {rule["id"] for rule in found["passes"]}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_overview_of_many(browser: Browser, tmp_path: Path, scheme: Any) -> None:  # noqa: ANN401
+    value = verified()
+    entries = [Entry.of(f"x/{n}.md", f"{n}.html", f"{n}.json", value) for n in "ab"]
+    (tmp_path / "index.html").write_text(to_overview(to_summary(entries, [("c", "c: empty")])))
+    (tmp_path / "b.html").write_text("<title>The second</title>")
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 360, "height": 740})
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.goto((tmp_path / "index.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate(f"axe.run({ONLY[scheme]})")
+    assert [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
+    assert "color-contrast" in {rule["id"] for rule in found["passes"]}
+    page.click("text=x/b.md")
+    assert page.title() == "The second"
+    assert troubles == []
+    page.close()
 
 
 def test_a_narrow_screen_needs_no_sideways_scrolling(show: Show) -> None:

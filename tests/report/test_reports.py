@@ -6,9 +6,12 @@ import json
 import math
 import re
 from dataclasses import replace
+from html import unescape
 from typing import Any
 
+import cmarkgfm
 import pytest
+from cmarkgfm.cmark import Options
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -253,7 +256,7 @@ def test_markdown(whole: dict[str, Any]) -> None:
     page = to_markdown(whole)
     assert "| ✓ supported | 97.0 % | Leave is 25 days. |" in page
     assert "| - skipped (other) | – | Hi\\! |" in page
-    assert "- entailment 95.0 %, source prior 0.98, leave.md:10: “Leave is 25 days a year.”" in page
+    assert "- entailment 95.0 %, source prior 0.98, leave.md:10, “Leave is 25 days a year.”" in page
     assert "Could not be scored: the passage does not fit" in page
     assert "Nothing in the documents relates to it." in page
     assert "Question: How much leave?" in page
@@ -302,7 +305,8 @@ def test_markdown_is_not_taken_over() -> None:
     page = to_markdown(hostile())
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", page)
     harmless = to_markdown(to_dict(run(assessment(*ALL))))
-    html = rendered(page)
+    # Without what keeps a host from making links.
+    html = rendered(page).replace("\u200b", "")
     # "In the answer" lines come on top; beyond them, the page has the same structure.
     extra = (len(ALL) - 1) * ["p", "/p"]
     tags = sorted(re.findall(r"<(/?\w+)", html))
@@ -311,6 +315,108 @@ def test_markdown_is_not_taken_over() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "&amp;amp;" in html
     assert "[link](http://evil)" in html
+
+
+LIVE = (
+    "See https://evil.example/x?a=1, http://evil.example, ftp://evil.example and www.evil.example, "
+    "write to me@evil.example or mailto:me@evil.example; @octocat and @org/team say #12, GH-12, "
+    "org/repo#12, !34, $56, %78, %release, ~bug, &9, org@0123abc, "
+    "9fceb02d0ae598e95dc970b74767f19372d61af8, 9fceb02 :tada: :+1: $x^2$ C#minor @"
+)
+
+#: What GitHub and GitLab make links, pictures or formulas of once Markdown was read.
+HOSTS = (
+    r"(https?|ftp):",
+    r"www\.",
+    r"@[\w/]",
+    r"[#!$%~&]\w",
+    r"\bGH-\d",
+    r":[\w+-]+:",
+    r"\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}\b",
+)
+
+
+def test_markdown_gives_a_host_nothing_to_link() -> None:
+    value = to_dict(run(assessment(*ALL)))
+    for named in (*value["atoms"], *value["contexts"]):
+        named["text"] = LIVE
+    for evidence in (e for a in value["atoms"] for e in a["evidence"] if e["quote"]):
+        evidence["quote"]["text"] = LIVE
+    value["answer"] |= {"path": LIVE, "question": LIVE}
+    value["notes"] = [LIVE]
+    page = to_markdown(value)
+    # By the host's own parser, with its autolinks.
+    html = cmarkgfm.github_flavored_markdown_to_html(page, options=Options.CMARK_OPT_UNSAFE)
+    assert "<a" not in html
+    read = unescape(re.sub(r"<[^>]*>", "\n", html))
+    mine = [line for line in read.splitlines() if "evil" in line]
+    assert len(mine) == 6 + 5 + 4 + 3
+    for line in mine:
+        for pattern in HOSTS[2:]:
+            assert not re.search(pattern, line, re.IGNORECASE), pattern
+        for pattern in HOSTS[:2]:
+            assert not re.search(pattern + r"(//|\w)", line)
+        # Nothing but the space of no width was added.
+        assert LIVE in line.replace("\u200b", "")
+    links = cmarkgfm.github_flavored_markdown_to_html(LIVE)
+    assert links.count("<a ") == 6, "the parser does link what is not kept apart"
+
+
+PIECES = (
+    "http:// https:// ftp:// www. mailto: xmpp: a@b.c @ # a b1 0a1b2c3 GH- gh-1 : smile +1 $ x^2 "
+    "! % ~ & amp; \\ / _ - . * ` é 1 34"
+).split()
+
+
+@given(st.lists(st.sampled_from([*PIECES, " "]), max_size=8).map("".join))
+def test_whatever_is_said_a_host_links_nothing_and_shows_it(text: str) -> None:
+    value = to_dict(run(assessment()))
+    value["answer"]["question"] = text = f"x {text}"
+    html = cmarkgfm.github_flavored_markdown_to_html(to_markdown(value))
+    assert "<a" not in html
+    (line,) = re.findall("Question: (.*)</p>", html)
+    read = unescape(re.sub("<[^>]*>", "", line))
+    assert read.replace("\u200b", "").strip() == one_line(text)
+    assert not any(re.search(pattern, read, re.IGNORECASE) for pattern in HOSTS[2:])
+
+
+def test_only(whole: dict[str, Any]) -> None:
+    only = {"contradicted", "skipped"}
+    shown = to_text(whole, width=200, colour=False, only=only)
+    assert "✗ contradicted" in shown
+    assert "other: Hi!" in shown
+    assert "Shown: contradicted, skipped; 2 of 6 claims." in shown
+    page = to_markdown(whole, only=only)
+    assert "Shown: contradicted, skipped; 2 of 6 claims." in page
+    for text in (shown, page):
+        assert headline(whole) in text, "the counts stay those of the answer"
+        assert not re.search("[✓≠?!] (supported|conflicting|not found|unscored)", text)
+        assert "Lunch is free" not in text
+    assert len(re.findall("^### ", page, re.MULTILINE)) == 1
+    none = to_text(whole, width=200, colour=False, only={"unscored"})
+    assert "the passage does not fit" in none
+    assert "not check-worthy" not in none
+
+
+def test_the_bar_is_as_long_as_the_claim_is_probable(whole: dict[str, Any]) -> None:
+    """Ten columns in halves: 0.97 has 19 halves, 0.25 five, 0.04 none, 0.5 ten."""
+    rows = [line for line in text_of(whole, width=120).splitlines() if re.search(r"\d %  *│", line)]
+    bars = [row.split("│")[3] for row in rows]
+    assert [b for b in bars if not b.strip(" ━╸")] == [
+        f" {b:<10} " for b in ("━━━━━━━━━╸", "━━╸", "", "━━━━━")
+    ]
+    narrow = text_of(whole, width=99)
+    assert not re.search("│ *━", narrow), "no bar where there is no room"
+    assert max(map(len, narrow.splitlines())) <= 99
+
+
+def test_text_for_an_encoding_without_signs(whole: dict[str, Any]) -> None:
+    shown = to_text(whole, width=120, colour=False, encoding="ascii")
+    assert shown.isascii()
+    assert re.search(r"\| contradicted +\|  4\.0 % \|", shown)
+    assert re.search(r"\| not found +\| 50\.0 % \| -----  ", shown)
+    latin = to_text(whole, width=120, colour=False, encoding="latin-1")
+    assert latin.encode("latin-1")
 
 
 def test_text_is_not_taken_over() -> None:

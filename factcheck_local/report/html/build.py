@@ -45,16 +45,16 @@ def to_html(assessment: dict[str, Any]) -> str:
     """
     claims = claims_of(assessment)
     model, why_fixed = page_model(assessment)
-    style, script = _file("style.css"), "\n".join(map(_file, _SCRIPTS))
+    style, script = page_file("style.css"), "\n".join(map(page_file, _SCRIPTS))
     parts = stretches(assessment["answer"]["text"], [c.places for c in claims])
     at: dict[int, int] = {}
     for number, part in enumerate(parts, start=1):
         for claim in part.ends:
             at.setdefault(claim, number)
     disputed = sorted((c for c in claims if c.disputed), key=lambda c: c.verdict != "conflicting")
-    page = _environment().get_template("page.html.j2")
+    page = environment().get_template("page.html.j2")
     values: dict[str, Any] = {
-        "policy": _policy(style, script),
+        "policy": policy(style, script),
         "style": Markup(style),
         "script": Markup(script),
         "data": Markup(json_block(data_of(assessment, claims, model))),
@@ -70,7 +70,7 @@ def to_html(assessment: dict[str, Any]) -> str:
         "leading": lambda own: min(
             (claims[c] for c in own), key=lambda c: URGENCY.index(c.verdict)
         ),
-        "bars": _bars(assessment["summary"]["counts"]),
+        "bars": bars(assessment["summary"]["counts"]),
         "sources": _sources(assessment, model),
         "model": model,
         "why_fixed": why_fixed,
@@ -85,8 +85,9 @@ def to_html(assessment: dict[str, Any]) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """The templates, with escaping that none of them can forget."""
+    made = Environment(
         loader=PackageLoader("factcheck_local.report.html"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -94,7 +95,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda v: v if isinstance(v, Markup) or not isinstance(v, str) else visible(v),
     )
-    environment.globals |= {
+    made.globals |= {
         "signs": SIGNS,
         "verbs": VERBS,
         "urgency": URGENCY,
@@ -102,24 +103,25 @@ def _environment() -> Environment:
         "x_passage": PASSAGE_LEFT,
         "x_end": PASSAGE_RIGHT,
     }
-    environment.filters["percent"] = percent
-    return environment
+    made.filters["percent"] = percent
+    return made
 
 
-def _file(name: str) -> str:
+def page_file(name: str) -> str:
+    """A style or script of the page."""
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
-    """Two hashes, and nothing else is allowed."""
+def policy(style: str, script: str | None = None) -> str:
+    """The hash of the style, that of the script if there is one, and nothing else is allowed."""
 
     def digest(text: str) -> str:
         return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
-    return (
-        f"default-src 'none'; style-src 'sha256-{digest(style)}'; "
-        f"script-src 'sha256-{digest(script)}'; base-uri 'none'; form-action 'none'"
-    )
+    allowed = f"style-src 'sha256-{digest(style)}'"
+    if script is not None:
+        allowed += f"; script-src 'sha256-{digest(script)}'"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _that_fit(disputed: Sequence[Claim]) -> list[Claim]:
@@ -128,7 +130,7 @@ def _that_fit(disputed: Sequence[Claim]) -> list[Claim]:
     return [c for c, total in zip(disputed, totals, strict=True) if total <= MAX_COMPARED]
 
 
-def _bars(counts: Mapping[str, int]) -> list[tuple[str, float, float]]:
+def bars(counts: Mapping[str, int]) -> list[tuple[str, float, float]]:
     """Verdict, start and width of each part of a bar of width 100."""
     verdicts = [v for v in reversed(URGENCY) if counts[v]]
     total = sum(counts[v] for v in verdicts)

@@ -1,0 +1,14 @@
+"""What goes wrong, as one line on stderr."""
+
+from __future__ import annotations
+
+import click
+
+
+def complain(message: str, hint: str | None, code: int) -> int:
+    """One line on stderr; returns the exit code."""
+    line = f"factcheck: {message}" + (f" (try: {hint})" if hint else "")
+    # What a message quotes may hold line breaks, or codes that steer a terminal.
+    shown = "".join(c if c.isprintable() else " " for c in " ".join(line.splitlines()))
+    click.echo(shown, err=True)
+    return code

@@ -1,0 +1,71 @@
+"""Many assessments at a glance, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from factcheck_local.metrics import factual_precision
+from factcheck_local.types import Verdict
+
+SUMMARY_SCHEMA = "factcheck.summary/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One answer of many, without what its assessment says of each claim.
+
+    Attributes:
+        path: what the answer is called.
+        report: its report's file, in the folder of the summary.
+        assessment: the file with its assessment, there too.
+        signature: of its run.
+        summary: of its assessment.
+        supported: claims with P > ½.
+        scored: claims with a probability.
+    """
+
+    path: str
+    report: str
+    assessment: str
+    signature: str
+    summary: dict[str, Any]
+    supported: int
+    scored: int
+
+    @classmethod
+    def of(cls, path: str, report: str, assessment: str, value: dict[str, Any]) -> Entry:
+        """The entry of an assessment, ``value``."""
+        known = [p for a in value["atoms"] if (p := a["probability"]) is not None]
+        supported = sum(p > 0.5 for p in known)
+        signature = value["run"]["signature"]
+        return cls(path, report, assessment, signature, value["summary"], supported, len(known))
+
+
+def to_summary(entries: Sequence[Entry], failed: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Counts and precision of each answer, and of all claims together.
+
+    Args:
+        entries: the answers, in the order in which they were given.
+        failed: names of those that could not be verified, each with the reason.
+    """
+    return {
+        "schema": SUMMARY_SCHEMA,
+        "signatures": list(dict.fromkeys(e.signature for e in entries)),
+        "precision": factual_precision(
+            sum(e.supported for e in entries), sum(e.scored for e in entries)
+        ),
+        "counts": {v.value: sum(e.summary["counts"][v.value] for e in entries) for v in Verdict},
+        "answers": [
+            {
+                "path": e.path,
+                "report": e.report,
+                "assessment": e.assessment,
+                "precision": e.summary["precision"],
+                "counts": e.summary["counts"],
+            }
+            for e in entries
+        ],
+        "failed": [{"path": path, "error": error} for path, error in failed],
+    }
