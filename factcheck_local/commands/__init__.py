@@ -21,6 +21,7 @@ COMMANDS = {
     "index": "index",
     "verify": "verify",
     "report": "report",
+    "diff": "diff",
     "atoms": "atoms",
     "search": "search",
     "relate": "relate",

@@ -1,0 +1,43 @@
+"""Stored assessments as the commands read and write them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.commands.common import read_input
+from factcheck_local.errors import InputError
+from factcheck_local.records import decode_answer, load_json
+from factcheck_local.report.stored import checked
+
+
+def read_run(name: str) -> dict[str, Any]:
+    """The assessment in a file, or on stdin for ``-``.
+
+    Raises:
+        InputError: if it cannot be read.
+        RecordError: if it is no assessment.
+    """
+    data, name = read_input(name)
+    return checked(load_json(decode_answer(data, name), name), name)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file that is there, all of it or nothing; its permissions stay.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    # Through a link, so that the link stays one.
+    target = path.resolve()
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(data)
+        shutil.copymode(target, partial)
+        os.replace(partial, target)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
