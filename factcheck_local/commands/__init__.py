@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "verify",
     "report": "report",
     "diff": "diff",
+    "recheck": "recheck",
     "atoms": "atoms",
     "search": "search",
     "relate": "relate",

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
+from factcheck_local.report.pairing import Pair, Row, paired
 from factcheck_local.report.view import place, quoted
-
-#: Share of common words from which two passages of a document, or two claims of a
-#: sentence, are versions of one another.
-MIN_ALIKE = 0.5
 
 #: Probabilities that are nearer than this are shown alike, and taken as the same.
 SAME = 0.0005
@@ -148,14 +143,14 @@ def compare(old: dict[str, Any], new: dict[str, Any]) -> Comparison:
     Raises:
         KeyError, TypeError: if one is not a complete assessment.
     """
-    claims = _paired(
+    claims = paired(
         old["atoms"],
         new["atoms"],
         exact=lambda a: _plain(a["text"]),
         group=lambda a: _plain(a["original"]),
         text=lambda a: a["text"],
     )
-    passages = _paired(
+    passages = paired(
         old["contexts"],
         new["contexts"],
         exact=lambda c: (c["source"], c["text"]),
@@ -176,80 +171,22 @@ def compare(old: dict[str, Any], new: dict[str, Any]) -> Comparison:
     )
 
 
-# ------------------------------------------------------------------ matching
-
-_Row = dict[str, Any]
-_Pair = tuple[_Row | None, _Row | None]
+# ------------------------------------------------------------------ evidence
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _paired(
-    old: Sequence[_Row],
-    new: Sequence[_Row],
-    *,
-    exact: Callable[[_Row], Hashable],
-    group: Callable[[_Row], Hashable],
-    text: Callable[[_Row], str],
-) -> list[_Pair]:
-    """Every row of both once: with its counterpart, or with None."""
-    waiting: dict[Hashable, list[_Row]] = defaultdict(list)
-    for row in old:
-        waiting[exact(row)].append(row)
-    found: list[_Pair] = []
-    rest: list[_Row] = []
-    for row in new:
-        if same := waiting[exact(row)]:
-            found.append((same.pop(0), row))
-        else:
-            rest.append(row)
-    gone: dict[Hashable, list[_Row]] = defaultdict(list)
-    for row in old:
-        if any(row is left for left in waiting[exact(row)]):
-            gone[group(row)].append(row)
-    come: dict[Hashable, list[_Row]] = defaultdict(list)
-    for row in rest:
-        come[group(row)].append(row)
-    for key in {**gone, **come}:
-        found += _most_similar(gone[key], come[key], text)
-    return found
-
-
-def _most_similar(
-    old: Sequence[_Row], new: Sequence[_Row], text: Callable[[_Row], str]
-) -> list[_Pair]:
-    """Pairs of similar rows, the most similar ones first, and what is left over."""
-    likeness = sorted(
-        ((_likeness(text(a), text(b)), i, j) for i, a in enumerate(old) for j, b in enumerate(new)),
-        key=lambda entry: (-entry[0], *entry[1:]),
-    )
-    mate: dict[int, int] = {}
-    for alike, i, j in likeness:
-        if alike >= MIN_ALIKE and i not in mate and j not in mate.values():
-            mate[i] = j
-    found: list[_Pair] = [(a, new[mate[i]] if i in mate else None) for i, a in enumerate(old)]
-    return found + [(None, b) for j, b in enumerate(new) if j not in mate.values()]
-
-
-def _likeness(a: str, b: str) -> float:
-    """Share of the words that stand in both, in the same order, in [0, 1]."""
-    return SequenceMatcher(None, a.split(), b.split(), autojunk=False).ratio()
-
-
-# ------------------------------------------------------------------ evidence
-
-
-def _relations(run: _Row) -> dict[tuple[str, str], tuple[str, float]]:
+def _relations(run: Row) -> dict[tuple[str, str], tuple[str, float]]:
     """(passage, claim) -> label and its probability."""
     return {(r["from"], r["to"]): (r["relation"], r[r["relation"]]) for r in run["relations"]}
 
 
 def _evidence(
-    old: _Row,
-    new: _Row,
-    passages: Sequence[_Pair],
+    old: Row,
+    new: Row,
+    passages: Sequence[Pair],
     said: tuple[dict[tuple[str, str], tuple[str, float]], dict[tuple[str, str], tuple[str, float]]],
 ) -> tuple[EvidenceChange, ...]:
     """What changed of the passages that bear on a claim in either run."""
@@ -265,7 +202,7 @@ def _evidence(
     return tuple(sorted(found, key=lambda change: -abs(change.shift)))
 
 
-def _witness(context: _Row, claim: _Row, said: dict[tuple[str, str], tuple[str, float]]) -> Witness:
+def _witness(context: Row, claim: Row, said: dict[tuple[str, str], tuple[str, float]]) -> Witness:
     relation, probability = said.get((context["id"], claim["id"]), (None, None))
     evidence = next((e for e in claim["evidence"] if e["context"] == context["id"]), None)
     return Witness(
@@ -279,7 +216,7 @@ def _witness(context: _Row, claim: _Row, said: dict[tuple[str, str], tuple[str, 
 
 
 def _kinds(
-    old: _Row | None, new: _Row | None, before: Witness | None, after: Witness | None
+    old: Row | None, new: Row | None, before: Witness | None, after: Witness | None
 ) -> tuple[str, ...]:
     if old is None or new is None or before is None or after is None:
         return ("appeared",) if old is None else ("disappeared",)
@@ -293,14 +230,14 @@ def _kinds(
     return tuple(kind for kind, there in differs.items() if there)
 
 
-def _state(atom: _Row) -> ClaimState:
+def _state(atom: Row) -> ClaimState:
     return ClaimState(atom["id"], atom["text"], atom["verdict"], atom["probability"])
 
 
 # ------------------------------------------------------------------ the runs
 
 
-def _made_with(old: _Row, new: _Row) -> list[Difference]:
+def _made_with(old: Row, new: Row) -> list[Difference]:
     """What differs beside the index, by name."""
     sides = [_conditions(old), _conditions(new)]
     names = dict.fromkeys([*sides[0], *sides[1]])
@@ -308,16 +245,16 @@ def _made_with(old: _Row, new: _Row) -> list[Difference]:
     return [d for d in values if d.old != d.new]
 
 
-def _conditions(run: _Row) -> dict[str, Any]:
+def _conditions(run: Row) -> dict[str, Any]:
     made = run["run"]
     answer = {"answer": run["answer"]["text"], "question": run["answer"]["question"]}
-    models = {f"model {m['role']}": m for m in made["models"]}
+    models = {f"{m['role']} model": m for m in made["models"]}
     found = {**answer, "version": made["version"], **made["settings"], **models}
     # A run in memory has tuples where a stored one has lists.
     values: dict[str, Any] = json.loads(json.dumps(found))
     return values
 
 
-def _index(old: _Row | None, new: _Row | None) -> Difference | None:
+def _index(old: Row | None, new: Row | None) -> Difference | None:
     digests = [side["digest"] if side else None for side in (old, new)]
     return Difference("index", *digests) if digests[0] != digests[1] else None

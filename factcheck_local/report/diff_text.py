@@ -24,9 +24,14 @@ _MADE_OTHERWISE = (
 )
 
 
-def diff_to_text(comparison: Comparison) -> str:
-    """Lines: what the runs were made with, each changed claim with its evidence, the counts."""
-    return "".join(f"{one_line_kept(line)}\n" for line in _lines(comparison))
+def diff_to_text(comparison: Comparison, present: frozenset[str] | None = None) -> str:
+    """Lines: what the runs were made with, each changed claim with its evidence, the counts.
+
+    Args:
+        comparison: what ``compare`` gives.
+        present: the sources that are still in the store; None where that is not known.
+    """
+    return "".join(f"{_printable(line)}\n" for line in _lines(comparison, present))
 
 
 def diff_to_markdown(comparison: Comparison) -> str:
@@ -56,18 +61,18 @@ def summary(comparison: Comparison) -> str:
     return ", ".join(said)
 
 
-def one_line_kept(line: str) -> str:
+def _printable(line: str) -> str:
     """A line without what would steer a terminal; its indentation stays."""
     return line[: len(line) - len(line.lstrip(" "))] + one_line(line)
 
 
-def _lines(comparison: Comparison) -> Iterator[str]:
+def _lines(comparison: Comparison, present: frozenset[str] | None) -> Iterator[str]:
     if comparison.made_with:
         yield f"{_MADE_OTHERWISE}:"
         yield from (f"  {_difference(d)}" for d in comparison.made_with)
     for change in comparison.changed:
         yield f"{_verdicts(change)}: {change.new.text}"
-        yield from (f"  {line}" for line in _causes(change))
+        yield from (f"  {line}" for line in _causes(change, present))
     yield from (f"only in the new run: {_claim(c)}" for c in comparison.added)
     yield from (f"only in the old run: {_claim(c)}" for c in comparison.removed)
     yield summary(comparison)
@@ -83,20 +88,21 @@ def _claim(claim: ClaimState) -> str:
     return f"{claim.verdict.replace('_', ' ')} {percent(claim.probability)}: {claim.text}"
 
 
-def _causes(change: ClaimChange) -> Iterator[str]:
+def _causes(change: ClaimChange, present: frozenset[str] | None = None) -> Iterator[str]:
     if not change.evidence:
         yield "no passage that bears on it has changed; what bears on other claims has"
     for cause in change.evidence:
-        yield _cause(cause)
+        yield _cause(cause, gone=present is not None and cause.source not in present)
 
 
-def _cause(change: EvidenceChange) -> str:
+def _cause(change: EvidenceChange, *, gone: bool) -> str:
     old, new = change.old, change.new
     if old is None or new is None:
         there = new or old
         if there is None:
             return change.source
-        word = "new passage" if old is None else "passage no longer found"
+        no_more = "document no longer in the store" if gone else "passage no longer found"
+        word = "new passage" if old is None else no_more
         return f"{there.place}: {word}: {_says(there)}, source {there.prior:g}{_quote(there)}"
     said = {
         "text": "text changed",

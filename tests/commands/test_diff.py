@@ -114,13 +114,13 @@ def test_another_model_reads_the_same_passage_otherwise() -> None:
     )
     found = compare(SUPPORTED, new)
     assert next((d.name, d.old) for d in found.made_with) == ("k", 3)
-    assert [d.name for d in found.made_with] == ["k", "model relation"]
+    assert [d.name for d in found.made_with] == ["k", "relation model"]
     cause = only_cause(SUPPORTED, new)
     assert cause.kinds == ("relation",)
     shown = diff_to_text(found).splitlines()
     assert shown[0].startswith("made with other settings or models")
     assert (
-        shown[2] == "  model relation: tiny (sha256 aaaaaaaaaaaa…) -> tiny (sha256 bbbbbbbbbbbb…)"
+        shown[2] == "  relation model: tiny (sha256 aaaaaaaaaaaa…) -> tiny (sha256 bbbbbbbbbbbb…)"
     )
     assert "entailment 95.0 % -> neutral 70.0 %" in shown[4]
 
