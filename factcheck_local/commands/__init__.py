@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "report",
     "diff": "diff",
     "recheck": "recheck",
+    "correct": "correct",
     "atoms": "atoms",
     "search": "search",
     "relate": "relate",

@@ -22,7 +22,7 @@ from factcheck_local.commands.common import (
 )
 from factcheck_local.commands.diff import DIFFERS, diff_to_dict
 from factcheck_local.commands.progress import stage_progress
-from factcheck_local.commands.stored import read_run, replace_file
+from factcheck_local.commands.stored import read_run, replace_file, warn_of_models
 from factcheck_local.config import Settings
 from factcheck_local.errors import InputError, RecordError
 from factcheck_local.indexer.store import Store
@@ -130,9 +130,9 @@ def _recheck(past: Sequence[_Past], store: Store, *, every: bool) -> Iterator[_R
                 yield _Rechecked(run)
                 continue
             new = _repeated(run, checker)
-            comparison = compare(run.assessment, new)
-            _warn(run, comparison)
-            yield _Rechecked(run, new, comparison)
+            old_models = run.assessment["run"]["models"]
+            warn_of_models(input_name(run.name), old_models, new["run"]["models"])
+            yield _Rechecked(run, new, compare(run.assessment, new))
 
 
 def _repeated(run: _Past, checker: FactChecker) -> dict[str, Any]:
@@ -146,18 +146,6 @@ def _repeated(run: _Past, checker: FactChecker) -> dict[str, Any]:
     ]
     new["notes"].append(f"the claims are those of the run of {old['started']}")
     return new
-
-
-def _warn(run: _Past, comparison: Comparison) -> None:
-    """Name the models whose files are not those of the past run."""
-    for found in comparison.made_with:
-        old, new = found.old, found.new
-        if isinstance(old, dict) and isinstance(new, dict) and old["sha256"] != new["sha256"]:
-            click.echo(
-                f"factcheck: {input_name(run.name)}: the {found.name} is {new['id']}, sha256 "
-                f"{new['sha256']}; in the run it was {old['id']}, sha256 {old['sha256']}",
-                err=True,
-            )
 
 
 def _exit_code(found: _Rechecked) -> int:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import click
 
 from factcheck_local.commands.common import read_input
 from factcheck_local.errors import InputError
@@ -22,6 +25,25 @@ def read_run(name: str) -> dict[str, Any]:
     """
     data, name = read_input(name)
     return checked(load_json(decode_answer(data, name), name), name)
+
+
+def warn_of_models(name: str, old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> None:
+    """Name on stderr the models whose files are not those of a past run.
+
+    Args:
+        name: of the run.
+        old: the models that it records.
+        new: those of a run that repeats some of it.
+    """
+    before = {model["role"]: model for model in old}
+    for model in new:
+        was = before.get(model["role"], model)
+        if was["sha256"] != model["sha256"]:
+            click.echo(
+                f"factcheck: {name}: the {model['role']} model is {model['id']}, sha256 "
+                f"{model['sha256']}; in the run it was {was['id']}, sha256 {was['sha256']}",
+                err=True,
+            )
 
 
 def replace_file(path: Path, data: bytes) -> None:

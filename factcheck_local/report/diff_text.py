@@ -14,7 +14,7 @@ from factcheck_local.report.diff import (
     Witness,
 )
 from factcheck_local.report.markdown import _plain as plain
-from factcheck_local.report.view import one_line, percent
+from factcheck_local.report.view import indented, percent
 
 #: Characters of a value or a sha256 that are shown.
 _SHOWN = 12
@@ -31,7 +31,7 @@ def diff_to_text(comparison: Comparison, present: frozenset[str] | None = None) 
         comparison: what ``compare`` gives.
         present: the sources that are still in the store; None where that is not known.
     """
-    return "".join(f"{_printable(line)}\n" for line in _lines(comparison, present))
+    return "".join(f"{indented(line)}\n" for line in _lines(comparison, present))
 
 
 def diff_to_markdown(comparison: Comparison) -> str:
@@ -59,11 +59,6 @@ def summary(comparison: Comparison) -> str:
         if claims
     ]
     return ", ".join(said)
-
-
-def _printable(line: str) -> str:
-    """A line without what would steer a terminal; its indentation stays."""
-    return line[: len(line) - len(line.lstrip(" "))] + one_line(line)
 
 
 def _lines(comparison: Comparison, present: frozenset[str] | None) -> Iterator[str]:

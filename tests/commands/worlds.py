@@ -43,24 +43,23 @@ def by_number(premise: str, hypothesis: str) -> tuple[float, float, float]:
     return (0.9, 0.05, 0.05) if same else (0.05, 0.9, 0.05)
 
 
-def fake(
-    monkeypatch: pytest.MonkeyPatch,
-    *modules: Any,  # noqa: ANN401
+def scripted(
+    made: list[FactChecker],
     correct: Reply = lambda _turn: "",
-) -> list[FactChecker]:
-    """Script the models of the commands in ``modules``.
+    split: Reply = lambda sentence: sentence,
+) -> type[FactChecker]:
+    """The pipeline with scripted models.
 
-    A sentence is its own claim; ``correct`` answers the prompt that asks for a correction.
-
-    Returns:
-        Where each pipeline that a command makes is put.
+    Args:
+        made: where each one is put.
+        correct: answers the prompt that asks for a correction.
+        split: makes a sentence's claims, a line each.
     """
-    made: list[FactChecker] = []
 
     def reply(messages: Sequence[Message]) -> str:
         turn = messages[-1].content
         if "Sentence: " in turn and "Source: " not in turn:
-            return turn.rsplit("Sentence: ", 1)[1]
+            return split(turn.rsplit("Sentence: ", 1)[1])
         return correct(turn)
 
     class Faked(FactChecker):
@@ -76,6 +75,16 @@ def fake(
             )
             made.append(self)
 
+    return Faked
+
+
+def fake(
+    monkeypatch: pytest.MonkeyPatch,
+    *modules: Any,  # noqa: ANN401
+    **script: Reply,
+) -> list[FactChecker]:
+    """Put ``scripted`` in the place of the pipeline in some commands; returns those made."""
+    made: list[FactChecker] = []
     for module in modules:
-        monkeypatch.setattr(module, "FactChecker", Faked)
+        monkeypatch.setattr(module, "FactChecker", scripted(made, **script))
     return made
