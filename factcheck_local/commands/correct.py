@@ -25,7 +25,7 @@ from factcheck_local.commands.common import (
     write_json,
 )
 from factcheck_local.commands.progress import stage_progress
-from factcheck_local.commands.stored import replace_file, warn_of_models
+from factcheck_local.commands.stored import check_complete, replace_file, warn_of_models
 from factcheck_local.config import ASSESSORS, Settings
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
 from factcheck_local.correct.stage import shown
@@ -33,7 +33,7 @@ from factcheck_local.errors import InputError, RecordError
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import RECORD_SUFFIXES, decode_answer, load_json, parse_input
 from factcheck_local.report import SCHEMA, to_dict
-from factcheck_local.report.stored import complete, settings_of
+from factcheck_local.report.stored import settings_of
 from factcheck_local.report.view import indented, one_line, percent
 
 UNSCORED = 3
@@ -97,23 +97,20 @@ def command(
         )
     else:
         assessment = stored
-        with complete(name):
-            found = _correct_stored(stored, name, store_path, unsupported)
-            warn_of_models(name, stored["run"]["models"], found.models)
-    with complete(name):
-        patch = unified_diff(assessment["answer"]["text"], found.text, _path_in_patch(assessment))
-        if as_json:
-            write_json(_as_dict(assessment, found, patch))
-        else:
-            for line in _rests_on(assessment, found):
-                click.echo(f"# {indented(line)}")
-            click.echo(patch, nl=False)
-        unscored = assessment["summary"]["counts"]["unscored"]
-    if not found.edits and not as_json:
+        found = _correct_stored(stored, name, store_path, unsupported)
+        warn_of_models(name, stored["run"]["models"], found.models)
+    patch = unified_diff(assessment["answer"]["text"], found.text, _path_in_patch(assessment))
+    if as_json:
+        write_json(_as_dict(assessment, found, patch))
+    else:
+        for line in _rests_on(assessment, found):
+            click.echo(f"# {indented(line)}")
+        click.echo(patch, nl=False)
+    if not (found.edits or found.unplaced or as_json):
         click.echo("nothing to correct", err=True)
     if target is not None and patch:
         _write(*target, found.text)
-    sys.exit(UNSCORED if unscored else 0)
+    sys.exit(UNSCORED if assessment["summary"]["counts"]["unscored"] else 0)
 
 
 # --------------------------------------------------------------------- input
@@ -124,7 +121,10 @@ def _stored(data: bytes, name: str) -> dict[str, Any] | None:
     if Path(name).suffix.lower() != ".json":
         return None
     value = load_json(decode_answer(data, name), name)
-    return value if isinstance(value, dict) and value.get("schema") == SCHEMA else None
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        return None
+    check_complete(value, name)
+    return value
 
 
 def _target(data: bytes, name: str, stored: dict[str, Any] | None) -> tuple[Path, bytes]:
@@ -133,8 +133,7 @@ def _target(data: bytes, name: str, stored: dict[str, Any] | None) -> tuple[Path
         if Path(name).suffix.lower() in RECORD_SUFFIXES:
             raise InputError(f"{name}: a record cannot be written to, expected Markdown or text")
         return Path(name), data
-    with complete(name):
-        path, text = stored["answer"]["path"], stored["answer"]["text"]
+    path, text = stored["answer"]["path"], stored["answer"]["text"]
     if path is None or not Path(path).is_file():
         raise InputError(f"{name}: the answer that it is of is not there: {path}")
     there, _ = read_input(path)
@@ -200,6 +199,9 @@ def _correct_stored(
 def _path_in_patch(assessment: dict[str, Any]) -> str:
     """The answer's path from here, as a patch names it."""
     path = one_line(assessment["answer"]["path"] or "answer.md")
+    if Path(path).suffix.lower() in RECORD_SUFFIXES:
+        # The patch is one of the record's answer, not of the JSON around it.
+        path = str(Path(path).with_suffix(".md"))
     relative = os.path.relpath(path)
     return Path(path).name if relative.startswith("..") else Path(relative).as_posix()
 

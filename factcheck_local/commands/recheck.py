@@ -22,7 +22,7 @@ from factcheck_local.commands.common import (
 )
 from factcheck_local.commands.diff import DIFFERS, diff_to_dict
 from factcheck_local.commands.progress import stage_progress
-from factcheck_local.commands.stored import read_run, replace_file, warn_of_models
+from factcheck_local.commands.stored import check_complete, read_run, replace_file, warn_of_models
 from factcheck_local.config import Settings
 from factcheck_local.errors import InputError, RecordError
 from factcheck_local.indexer.store import Store
@@ -31,7 +31,7 @@ from factcheck_local.records import Record
 from factcheck_local.report import to_dict
 from factcheck_local.report.diff import Comparison, compare
 from factcheck_local.report.diff_text import diff_to_text
-from factcheck_local.report.stored import claims_of, complete, settings_of
+from factcheck_local.report.stored import claims_of, settings_of
 
 UNSCORED = 3
 
@@ -50,14 +50,12 @@ class _Past:
     def read(cls, name: str) -> _Past:
         found = read_run(name)
         called = input_name(name)
-        with complete(called):
-            index = found["run"]["index"]
-            if index is None:
-                raise RecordError(f"{called}: its passages came with a record, not from a store")
-            # What a comparison needs is there, too.
-            compare(found, found)
-            digest = str(index["digest"])
-        return cls(name, found, settings_of(found, called), claims_of(found, called), digest)
+        check_complete(found, called)
+        index = found["run"]["index"]
+        if index is None:
+            raise RecordError(f"{called}: its passages came with a record, not from a store")
+        settings, claims = settings_of(found, called), claims_of(found, called)
+        return cls(name, found, settings, claims, index["digest"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from factcheck_local.commands.common import read_input
-from factcheck_local.errors import InputError
+from factcheck_local.errors import InputError, RecordError
 from factcheck_local.records import decode_answer, load_json
-from factcheck_local.report.stored import checked
+from factcheck_local.report.diff import compare
+from factcheck_local.report.stored import checked, claims_of, complete, contexts_of, settings_of
 
 
 def read_run(name: str) -> dict[str, Any]:
@@ -25,6 +26,29 @@ def read_run(name: str) -> dict[str, Any]:
     """
     data, name = read_input(name)
     return checked(load_json(decode_answer(data, name), name), name)
+
+
+def check_complete(assessment: dict[str, Any], name: str) -> None:
+    """Refuse an assessment that lacks what a repetition needs, before a model is loaded.
+
+    Args:
+        assessment: what ``read_run`` gives.
+        name: of its file.
+
+    Raises:
+        RecordError: if something is missing or does not fit.
+        InputError: if a setting is none that a run can have.
+    """
+    claims = claims_of(assessment, name)
+    settings_of(assessment, name)
+    contexts_of(assessment, name)
+    with complete(name):
+        compare(assessment, assessment)
+        assessment["summary"]["counts"]["unscored"]
+    length = len(claims.answer.text)
+    for atom in claims.atoms or ():
+        if any(span.end > length for span in (atom.span, *atom.repeats) if span):
+            raise RecordError(f"{name}: claim {atom.id} stands beyond the end of the answer")
 
 
 def warn_of_models(name: str, old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> None:

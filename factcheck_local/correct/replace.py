@@ -43,19 +43,19 @@ def rewrite(
     wrong: Sequence[Wrong],
     generator: TextGenerator,
     *,
-    supported: Sequence[str] = (),
+    others: Sequence[str] = (),
     heading: str = "",
 ) -> Draft:
     """Replace what is wrong in a sentence, one claim after the other.
 
     A rewriting counts only if its numbers and names stand in the sentence or the quote,
-    it keeps what is supported, and most of its words are known.
+    it keeps the other claims, and most of its words are known.
 
     Args:
         sentence: of the answer.
         wrong: its contradicted claims, at least one.
         generator: the model that writes.
-        supported: claims of the sentence that have to stay.
+        others: its other claims; what the sentence says for their sake has to stay.
         heading: what stands above the sentence.
     """
     text = " ".join(sentence.split())
@@ -68,13 +68,13 @@ def rewrite(
         except ScoringError as error:
             return Draft(None, str(error))
         new = reply.strip().removeprefix("Sentence:").strip()
-        if reason := next(_objections(new, text, one, supported), None):
+        if reason := next(_objections(new, text, one, others), None):
             return Draft(None, reason)
         text = new
     return Draft(text)
 
 
-def _objections(new: str, old: str, one: Wrong, supported: Sequence[str]) -> Iterator[str]:
+def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterator[str]:
     """Why a rewriting is not believed, if anything speaks against it."""
     quote = one.quote
     if not new or normalised(new) == normalised(old):
@@ -87,9 +87,9 @@ def _objections(new: str, old: str, one: Wrong, supported: Sequence[str]) -> Ite
         yield "the rewriting has words of neither the sentence nor the source"
     if share_within(old, new) < MIN_KEPT:
         yield "the rewriting leaves too little of the sentence"
-    for claim in supported:
+    for claim in others:
         if not _own(claim, old, one.claim) <= content_words(new) | numbers(new):
-            yield f"the rewriting drops what is supported: {claim}"
+            yield f"the rewriting drops another claim: {claim}"
     if new.count("|") != old.count("|"):
         yield "the rewriting is another row of the table"
     if len(new) > 2 * len(old) + len(quote):

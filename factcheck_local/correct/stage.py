@@ -120,7 +120,7 @@ def _drafts(assessment: _Row, units: Sequence[_Unit], checker: FactChecker) -> d
                 unit.text,
                 wrong,
                 checker.llm,
-                supported=[c["text"] for c in unit.of("supported")],
+                others=[c["text"] for c in unit.claims if c["verdict"] != "contradicted"],
                 heading=" > ".join(headings.get(unit.span, ())),
             )
     return found

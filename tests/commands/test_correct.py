@@ -229,9 +229,29 @@ def test_a_stored_run_is_not_verified_again(store: Path, monkeypatch: pytest.Mon
     assert "the answer that it is of is not there" in refused("correct", run, "--write")
     assert refused("correct", run, "-k", 2).startswith("a stored run keeps its settings")
     value = json.loads(run.read_text())
+    value["atoms"][0]["span"]["end"] = 10_000
+    run.write_text(json.dumps(value))
+    assert refused("correct", run) == f"{run}: claim a1 stands beyond the end of the answer"
     del value["contexts"]
     run.write_text(json.dumps(value))
     assert "not a complete assessment: KeyError('contexts')" in refused("correct", run)
+
+
+def test_a_claim_that_has_no_place_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(monkeypatch)
+    record = {
+        "output": RIGHT,
+        "atoms": [{"id": "a1", "text": WRONG, "contexts": ["c1"]}],
+        "contexts": [{"id": "c1", "title": "Leave", "text": FIXED}],
+    }
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    done = factcheck("correct", tmp_path / "record.json")
+    assert done.code == 0
+    (line,) = done.out.splitlines()
+    assert line.startswith("# not placed in the answer: contradicted ")
+    assert line.endswith(WRONG)
 
 
 def test_nothing_to_correct(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,13 +102,13 @@ def test_a_patch_is_one_for_git(tmp_path: Path, old: str, new: str) -> None:
 
 SENTENCE = "Annual leave in Kiel is 30 days and expires in March."
 WRONG = Wrong("Annual leave in Kiel is 30 days.", "Staff in Kiel get 25 days of annual leave.")
-SUPPORTED = "Annual leave expires in March."
+OTHER = "Annual leave expires in March."
 
 
 def test_the_wrong_part_is_replaced() -> None:
     good = "Annual leave in Kiel is 25 days and expires in March."
     model = FakeChatModel(lambda _m: f"Sentence: {good}\nMore.")
-    draft = rewrite(SENTENCE, [WRONG], model, supported=[SUPPORTED], heading="Leave")
+    draft = rewrite(SENTENCE, [WRONG], model, others=[OTHER], heading="Leave")
     assert (draft.text, draft.refused) == (good, None)
     (turn,) = (call[-1].content for call in model.calls)
     assert turn == (
@@ -128,13 +128,13 @@ def test_the_wrong_part_is_replaced() -> None:
             "words of neither",
         ),
         ("Staff in Kiel get 25 days.", "too little of the sentence"),
-        ("Annual leave in Kiel is 25 days of annual leave in Kiel.", "drops what is supported"),
+        ("Annual leave in Kiel is 25 days of annual leave in Kiel.", "drops another claim"),
         ("Annual leave in Kiel | is 25 days and expires in March.", "another row of the table"),
         (" ".join(["Annual leave in Kiel is 25 days and expires in March."] * 3), "too long"),
     ],
 )
 def test_a_rewriting_that_cannot_be_trusted_is_refused(reply: str, reason: str) -> None:
-    draft = rewrite(SENTENCE, [WRONG], FakeChatModel(lambda _m: reply), supported=[SUPPORTED])
+    draft = rewrite(SENTENCE, [WRONG], FakeChatModel(lambda _m: reply), others=[OTHER])
     assert draft.text is None
     assert reason in (draft.refused or "")
 
@@ -142,10 +142,10 @@ def test_a_rewriting_that_cannot_be_trusted_is_refused(reply: str, reason: str) 
 def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:
     replies = {
         WRONG.claim: SENTENCE.replace("30", "25"),
-        SUPPORTED: SENTENCE.replace("30", "25").replace("March", "April"),
+        OTHER: SENTENCE.replace("30", "25").replace("March", "April"),
     }
     model = FakeChatModel(lambda m: next(r for c, r in replies.items() if c in m[-1].content))
-    second = Wrong(SUPPORTED, "Annual leave expires in April.")
+    second = Wrong(OTHER, "Annual leave expires in April.")
     draft = rewrite(SENTENCE, [WRONG, second], model)
     assert draft.text == "Annual leave in Kiel is 25 days and expires in April."
     assert "Sentence: Annual leave in Kiel is 25 days and expires in March." in (

@@ -8,6 +8,7 @@ from factcheck_local.wording import (
     clauses,
     content_words,
     is_vague,
+    names,
     negations,
     normalised,
     numbers,
