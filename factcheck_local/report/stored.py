@@ -50,7 +50,10 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
             key: tuple(value) if isinstance(value, list) else value
             for key, value in assessment["run"]["settings"].items()
         }
-        return Settings(**values)
+        found = Settings(**values)
+        # Runs are put together by their settings; an object among these has no hash.
+        hash(found)
+        return found
 
 
 def claims_of(assessment: dict[str, Any], name: str) -> Record:
