@@ -44,7 +44,7 @@ from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import revise
 from factcheck_local.segment import segment
-from factcheck_local.types import Answer, Assessment, Atom, Context
+from factcheck_local.types import Answer, Assessment, Atom, Context, Span
 
 #: Called with a stage's name, the units done and all units of the stage.
 Progress = Callable[[str, int, int], None]
@@ -162,14 +162,20 @@ class FactChecker:
 
     # ---------------------------------------------------------------- stages
 
-    def atoms(self, answer: Answer) -> tuple[tuple[Atom, ...], dict[str, str]]:
+    def atoms(
+        self, answer: Answer, within: Sequence[Span] | None = None
+    ) -> tuple[tuple[Atom, ...], dict[str, str]]:
         """Only the first stages: the atoms of an answer, revised and merged.
+
+        Args:
+            answer: the text.
+            within: only the units of the text that these overlap; None for all.
 
         Returns:
             The atoms, and for those that a model failed on the reason by id.
         """
         work = _Work()
-        return self._atoms(answer, work), work.failures
+        return self._atoms(answer, work, within), work.failures
 
     def verify(self, record: Record) -> Run:
         """Run every stage that the record has not been through yet.
@@ -239,7 +245,9 @@ class FactChecker:
             seconds=work.seconds,
         )
 
-    def _atoms(self, answer: Answer, work: _Work) -> tuple[Atom, ...]:
+    def _atoms(
+        self, answer: Answer, work: _Work, within: Sequence[Span] | None = None
+    ) -> tuple[Atom, ...]:
         with work.stage("load"):
             llm = self.llm
         with work.stage("atomize"):
@@ -248,6 +256,9 @@ class FactChecker:
                 segments,
                 llm,
                 question=answer.question,
+                chosen=None
+                if within is None
+                else [i for i, s in enumerate(segments) if any(map(s.span.overlaps, within))],
                 progress=lambda done, count: self._progress("atomize", done, count),
             )
         with work.stage("revise"):

@@ -36,6 +36,10 @@ class Span:
         """The stretch itself."""
         return text[self.start : self.end]
 
+    def overlaps(self, other: Span) -> bool:
+        """Whether the two have a character in common."""
+        return self.start < other.end and other.start < self.end
+
 
 # ---------------------------------------------------------------- the corpus
 

@@ -65,6 +65,11 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(_stemmer().stemWords(kept))
 
 
+def names(text: str) -> frozenset[str]:
+    """Stems of the content words with a capital letter, wherever they stand."""
+    return content_words(" ".join(w for w in _WORD.findall(text) if w != w.lower()))
+
+
 def numbers(text: str) -> frozenset[str]:
     """Numbers of a text as digits, thousands separators left out; "ten" is 10.
 

@@ -7,7 +7,7 @@ of more than five.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,6 +74,7 @@ def atomize(
     model: ChatModel,
     *,
     question: str | None = None,
+    chosen: Collection[int] | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> Atomized:
     """Split every segment into labelled atoms.
@@ -86,12 +87,15 @@ def atomize(
         segments: the answer's units, in order.
         model: labels and splits.
         question: what the answer replies to, if known.
+        chosen: which segments, counted from 0; None for all.
         progress: called after each segment.
     """
     atoms: list[Atom] = []
     failures: dict[str, str] = {}
     dropped = completed = 0
     for index, segment in enumerate(segments):
+        if chosen is not None and index not in chosen:
+            continue
         kind, texts, failure = segment.kind, [segment.text], None
         if kind is None:
             try:

@@ -153,6 +153,11 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
 
 
+def indented(line: str) -> str:
+    """A line as `one_line` makes it, but for the spaces in front."""
+    return line[: len(line) - len(line.lstrip(" "))] + one_line(line)
+
+
 def headline(assessment: dict[str, Any]) -> str:
     """The counts on one line."""
     counts = assessment["summary"]["counts"]

@@ -8,6 +8,7 @@ from factcheck_local.wording import (
     clauses,
     content_words,
     is_vague,
+    names,
     negations,
     normalised,
     numbers,
@@ -74,3 +75,8 @@ def test_clauses_together_are_the_sentence() -> None:
 def test_normalised_forgives_case_markup_and_the_final_stop() -> None:
     assert normalised("**The** limit is 5 %.") == normalised("the limit is  5 %")
     assert normalised("The limit is 5 %") != normalised("The limit is 5 €")
+
+
+def test_names_are_told_by_their_capitals() -> None:
+    # "It" is a function word; stems are in lower case.
+    assert names("It opens in Kiel for the IT staff of O’Brien") == {"kiel", "o'brien"}

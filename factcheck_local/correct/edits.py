@@ -1,0 +1,136 @@
+"""Edits of a text, and the text with them: what is outside their spans stays."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from factcheck_local.types import Span
+
+#: What is done with a sentence that no evidence supports.
+Unsupported = Literal["mark", "remove", "keep"]
+
+#: In front of a sentence that is all there is of its line.
+_ITEM = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+
+#: What ends a sentence, with the quotation marks and the markup behind it, or a row.
+_END = re.compile(r"""[.!?…]+["'”’)*_`]*$|(?<=\S)\s*\|$""")
+
+_NO_LINE_END = "\n\\ No newline at end of file\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What becomes of one sentence.
+
+    Attributes:
+        action: ``replace``, ``mark``, ``remove``, or ``keep`` for one that is left as
+            it is though it is not supported.
+        span: of the answer's text.
+        old: the text in it.
+        new: the text in its place.
+        claims: why, as the assessment has them.
+        checked: what the new sentence claims, as it was verified; empty unless replaced.
+        refused: why a contradicted sentence was not replaced; None if it was, or if
+            there was no evidence to replace it by.
+    """
+
+    action: Literal["replace", "mark", "remove", "keep"]
+    span: Span
+    old: str
+    new: str
+    claims: tuple[dict[str, Any], ...]
+    checked: tuple[dict[str, Any], ...] = ()
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """An edited answer.
+
+    Attributes:
+        text: with all edits.
+        edits: in the order of the text, none overlapping another.
+        unplaced: unsupported claims of which it is not known where they stand.
+        models: those that verified the new sentences; empty where there was none.
+    """
+
+    text: str
+    edits: tuple[Edit, ...]
+    unplaced: tuple[dict[str, Any], ...] = ()
+    models: tuple[dict[str, Any], ...] = ()
+
+
+def apply(text: str, edits: Sequence[tuple[Span, str]]) -> tuple[str, list[Span]]:
+    """The text with new texts in the place of spans, and where these are then.
+
+    Raises:
+        ValueError: if two spans overlap, or they are not in order.
+    """
+    pieces: list[str] = []
+    spans: list[Span] = []
+    at = length = 0
+    for span, new in edits:
+        if span.start < at:
+            raise ValueError(f"expected spans in order, got {span.start} after {at}")
+        pieces += [text[at : span.start], new]
+        start = length + span.start - at
+        length = start + len(new)
+        spans.append(Span(start, length))
+        at = span.end
+    return "".join([*pieces, text[at:]]), spans
+
+
+def marked(sentence: str, marker: str) -> str:
+    """The sentence with a marker at its end: in front of the full stop, or in the last cell.
+
+    Within the sentence it stays with it, when the answer is verified again.
+    """
+    end = _END.search(sentence)
+    at = end.start() if end else len(sentence)
+    return f"{sentence[:at]} {marker}{sentence[at:]}"
+
+
+def without(text: str, span: Span) -> Span:
+    """What goes with a sentence that is removed: the space at it, or its line if it is all."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    end = len(text) if end < 0 else end
+    before, after = text[start : span.start], text[span.end : end]
+    if after.strip():
+        return Span(span.start, span.end + len(after) - len(after.lstrip(" \t")))
+    if not _ITEM.fullmatch(before):
+        return Span(start + len(before.rstrip(" \t")), span.end)
+    if before.strip() and _goes_on(text[end + 1 :].partition("\n")[0]):
+        return span
+    return Span(start, min(end + 1, len(text)))
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a line belongs to the list item above it, which then keeps its bullet."""
+    mark = _ITEM.match(line)
+    return bool(line.strip()) and not (mark and mark[0].strip())
+
+
+def unified_diff(old: str, new: str, name: str) -> str:
+    """A patch from the one text to the other, empty if they are the same.
+
+    Args:
+        old: the text.
+        new: the text after it.
+        name: path of the file; ``a/`` and ``b/`` go in front of it, as in git's patches.
+    """
+    # A tab ends a name with spaces.
+    tail = "\t" if " " in name else ""
+    lines = difflib.unified_diff(
+        list(_lines(old)), list(_lines(new)), f"a/{name}{tail}", f"b/{name}{tail}"
+    )
+    return "".join(line if line.endswith("\n") else line + _NO_LINE_END for line in lines)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Lines with their ends. Not splitlines: a patch knows no line end but \\n."""  # noqa: D301
+    return (m[0] for m in re.finditer(r"[^\n]*\n|[^\n]+", text))

@@ -1,0 +1,102 @@
+"""A sentence rewritten by its source, and what is not believed of the rewriting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from factcheck_local.errors import ScoringError
+from factcheck_local.models.contracts import TextGenerator
+from factcheck_local.prompts import load_prompt
+from factcheck_local.wording import content_words, names, normalised, numbers, share_within
+
+MAX_REPLY_TOKENS = 160
+
+#: Share of the sentence's words that the new one has to keep, and of the new one's that
+#: have to stand in the sentence or the source.
+MIN_KEPT, MIN_KNOWN = 0.5, 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A claim that a source contradicts.
+
+    Attributes:
+        claim: the claim, understandable on its own.
+        quote: what the source says.
+    """
+
+    claim: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A new sentence, or why there is none; one of the two is None."""
+
+    text: str | None
+    refused: str | None = None
+
+
+def rewrite(
+    sentence: str,
+    wrong: Sequence[Wrong],
+    generator: TextGenerator,
+    *,
+    others: Sequence[str] = (),
+    heading: str = "",
+) -> Draft:
+    """Replace what is wrong in a sentence, one claim after the other.
+
+    A rewriting counts only if its numbers and names stand in the sentence or the quote,
+    it keeps the other claims, and most of its words are known.
+
+    Args:
+        sentence: of the answer.
+        wrong: its contradicted claims, at least one.
+        generator: the model that writes.
+        others: its other claims; what the sentence says for their sake has to stay.
+        heading: what stands above the sentence.
+    """
+    text = " ".join(sentence.split())
+    for one in wrong:
+        messages = load_prompt("correct").opening(
+            heading=heading, source=one.quote, claim=one.claim, sentence=text
+        )
+        try:
+            reply = generator.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=("\n",))
+        except ScoringError as error:
+            return Draft(None, str(error))
+        new = reply.strip().removeprefix("Sentence:").strip()
+        if reason := next(_objections(new, text, one, others), None):
+            return Draft(None, reason)
+        text = new
+    return Draft(text)
+
+
+def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterator[str]:
+    """Why a rewriting is not believed, if anything speaks against it."""
+    quote = one.quote
+    if not new or normalised(new) == normalised(old):
+        yield "the model did not change the sentence"
+    if invented := numbers(new) - numbers(old) - numbers(quote):
+        yield f"the rewriting has a number that nobody gave: {min(invented)}"
+    if invented := names(new) - content_words(old) - content_words(quote):
+        yield f"the rewriting has a name that nobody gave: {min(invented)}"
+    if share_within(new, old, quote) < MIN_KNOWN:
+        yield "the rewriting has words of neither the sentence nor the source"
+    if share_within(old, new) < MIN_KEPT:
+        yield "the rewriting leaves too little of the sentence"
+    for claim in others:
+        if not _own(claim, old, one.claim) <= content_words(new) | numbers(new):
+            yield f"the rewriting drops another claim: {claim}"
+    if new.count("|") != old.count("|"):
+        yield "the rewriting is another row of the table"
+    if len(new) > 2 * len(old) + len(quote):
+        yield "the rewriting is too long"
+
+
+def _own(claim: str, sentence: str, wrong: str) -> frozenset[str]:
+    """Words and numbers that a sentence has for a claim's sake, not for the wrong one's."""
+    both = [content_words(text) | numbers(text) for text in (claim, sentence, wrong)]
+    return both[0] & both[1] - both[2]

@@ -1,0 +1,258 @@
+"""From an assessment to edits of its answer, each verified before it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from factcheck_local.correct.edits import Correction, Edit, Unsupported, apply, marked, without
+from factcheck_local.correct.replace import Draft, Wrong, rewrite
+from factcheck_local.pipeline import FactChecker
+from factcheck_local.records import Record
+from factcheck_local.report import to_dict
+from factcheck_local.report.stored import contexts_of, span_of
+from factcheck_local.report.view import citations, one_line, quoted
+from factcheck_local.segment import segment
+from factcheck_local.types import Answer, Atom, Span
+from factcheck_local.wording import normalised
+
+#: What stands behind a sentence in which nothing was found.
+UNVERIFIED = "[unverified]"
+
+_UNSUPPORTED = ("contradicted", "conflicting", "not_found")
+
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A sentence of the answer, and what it claims."""
+
+    span: Span
+    text: str
+    claims: tuple[_Row, ...]
+
+    def of(self, *verdicts: str) -> tuple[_Row, ...]:
+        return tuple(c for c in self.claims if c["verdict"] in verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A new sentence after it was verified; ``refused`` is None if it stands."""
+
+    claims: tuple[_Row, ...] = ()
+    refused: str | None = None
+
+
+def correct(
+    assessment: _Row,
+    checker: FactChecker,
+    *,
+    unsupported: Unsupported = "mark",
+    name: str = "the assessment",
+) -> Correction:
+    """Edits after which an answer claims nothing unmarked that its evidence does not bear out.
+
+    A contradicted sentence is rewritten by the evidence that weighs most against it. The new
+    sentence is split and scored against the same passages, and stays only if it comes
+    out supported. A conflict is marked with both sides, never decided.
+
+    Args:
+        assessment: what ``to_dict`` gives.
+        checker: its models write and verify.
+        unsupported: what becomes of the other sentences. ``remove`` takes only those of
+            which nothing is supported, conflicting or unscored, and marks the others.
+        name: of the assessment, for messages.
+
+    Raises:
+        RecordError: if the assessment is not complete.
+    """
+    text = assessment["answer"]["text"]
+    units, unplaced = _units(assessment, text)
+    drafts = _drafts(assessment, units, checker)
+    written = {i: draft.text for i, draft in drafts.items() if draft.text is not None}
+    checked, models = _verified(assessment, units, written, checker, name) if written else ({}, ())
+    edits = [
+        edit
+        for i, unit in enumerate(units)
+        if (edit := _edit(assessment, unit, drafts.get(i), checked.get(i), unsupported))
+    ]
+    edits = _removed(text, edits)
+    edited, _ = apply(text, [(e.span, e.new) for e in edits])
+    return Correction(edited, tuple(edits), unplaced, models)
+
+
+def _units(assessment: _Row, text: str) -> tuple[list[_Unit], tuple[_Row, ...]]:
+    """The sentences in order, and the unsupported claims that have none.
+
+    What a record gives as a claim's origin may overlap that of another: these are one.
+    """
+    places = [
+        (span, atom)
+        for atom in assessment["atoms"]
+        for span in map(span_of, [atom["span"], *atom.get("repeats", ())])
+        if span is not None
+    ]
+    units: list[_Unit] = []
+    for span, atom in sorted(places, key=lambda place: (place[0].start, place[0].end)):
+        claims: tuple[_Row, ...] = (atom,)
+        if units and units[-1].span.overlaps(span):
+            last = units.pop()
+            span = Span(last.span.start, max(last.span.end, span.end))
+            claims = (*last.claims, atom)
+        units.append(_Unit(span, span.of(text), claims))
+    lost = (a for a in assessment["atoms"] if a["span"] is None and a["verdict"] in _UNSUPPORTED)
+    return units, tuple(lost)
+
+
+# ------------------------------------------------------------------- writing
+
+
+def _drafts(assessment: _Row, units: Sequence[_Unit], checker: FactChecker) -> dict[int, Draft]:
+    """A new sentence for each that has a contradicted claim with a quote against it."""
+    headings = {s.span: s.headings for s in segment(assessment["answer"]["text"])}
+    found = {}
+    for i, unit in enumerate(units):
+        wrong = [Wrong(c["text"], quote) for c in unit.of("contradicted") if (quote := _against(c))]
+        if wrong and len(wrong) == len(unit.of("contradicted")):
+            found[i] = rewrite(
+                unit.text,
+                wrong,
+                checker.llm,
+                others=[c["text"] for c in unit.claims if c["verdict"] != "contradicted"],
+                heading=" > ".join(headings.get(unit.span, ())),
+            )
+    return found
+
+
+def _against(claim: _Row) -> str:
+    """What the evidence that weighs most against a claim says; empty if it has no quote."""
+    return next((quoted(e) for e in claim["evidence"] if e["relation"] == "contradiction"), "")
+
+
+# ----------------------------------------------------------------- verifying
+
+
+def _verified(
+    assessment: _Row,
+    units: Sequence[_Unit],
+    written: Mapping[int, str],
+    checker: FactChecker,
+    name: str,
+) -> tuple[dict[int, _Checked], tuple[_Row, ...]]:
+    """What comes of the new sentences, split and scored as any other, and the models used."""
+    text, question = assessment["answer"]["text"], assessment["answer"]["question"]
+    edited, spans = apply(text, [(units[i].span, new) for i, new in written.items()])
+    answer = Answer(edited, question=question)
+    split, failures = checker.atoms(answer, spans)
+    read: dict[str, list[str]] = {}
+    for relation in assessment["relations"]:
+        read.setdefault(relation["to"], []).append(relation["from"])
+    atoms: list[Atom] = []
+    owners: dict[str, list[int]] = {}
+    unsplit: dict[int, str] = {}
+    for number, atom in enumerate(split):
+        places = [span for span in (atom.span, *atom.repeats) if span is not None]
+        own = [i for i, new in zip(written, spans, strict=True) if any(map(new.overlaps, places))]
+        unsplit |= dict.fromkeys(own, failures[atom.id]) if atom.id in failures else {}
+        ids = (c["id"] for i in own for c in units[i].claims)
+        passages = dict.fromkeys(context for id_ in ids for context in read.get(id_, ()))
+        # Apart from the passages' ids, which a record chooses freely.
+        id_ = f"edited:{number}"
+        atoms.append(replace(atom, id=id_, context_ids=tuple(passages)))
+        owners[id_] = own
+    run = to_dict(checker.verify(Record(answer, tuple(atoms), contexts_of(assessment, name))))
+    found = {}
+    for i in written:
+        claims = [a for a in run["atoms"] if i in owners[a["id"]]]
+        found[i] = _judged(units[i], claims) if i not in unsplit else _Checked(refused=unsplit[i])
+    return found, tuple(run["run"]["models"])
+
+
+def _judged(unit: _Unit, claims: Sequence[_Row]) -> _Checked:
+    """Whether a new sentence stands.
+
+    Each of its claims has to be supported; one that the old sentence made, too, may be
+    left as unsupported as it was, and is marked. One at least has to be new.
+    """
+    open_before = {normalised(c["text"]) for c in unit.of("conflicting", "not_found")}
+    before = {normalised(c["text"]) for c in unit.claims}
+    looked_at = tuple(c for c in claims if c["verdict"] != "skipped")
+    for claim in looked_at:
+        still_open = claim["verdict"] in ("conflicting", "not_found")
+        if claim["verdict"] != "supported" and not (
+            still_open and normalised(claim["text"]) in open_before
+        ):
+            said = claim["verdict"].replace("_", " ")
+            return _Checked(looked_at, f"the rewriting is {said} itself: {claim['text']}")
+    if all(normalised(c["text"]) in before for c in looked_at):
+        return _Checked(looked_at, "the rewriting claims nothing else")
+    return _Checked(looked_at)
+
+
+# ------------------------------------------------------------------- editing
+
+
+def _edit(
+    assessment: _Row,
+    unit: _Unit,
+    draft: Draft | None,
+    checked: _Checked | None,
+    unsupported: Unsupported,
+) -> Edit | None:
+    """What becomes of a sentence; None for one that may stay as it is."""
+    claims = unit.of(*_UNSUPPORTED)
+    if not claims:
+        return None
+    if draft and draft.text is not None and checked and checked.refused is None:
+        rest = unit.of("conflicting", "not_found") if unsupported != "keep" else ()
+        new = _with_markers(assessment, draft.text, rest)
+        return Edit("replace", unit.span, unit.text, new, claims, checked.claims)
+    reason = (checked.refused if checked else None) or (draft.refused if draft else None)
+    if unsupported == "keep":
+        return Edit("keep", unit.span, unit.text, unit.text, claims, refused=reason)
+    if unsupported == "remove" and not unit.of("supported", "conflicting", "unscored"):
+        return Edit("remove", unit.span, unit.text, "", claims, refused=reason)
+    new = _with_markers(assessment, unit.text, claims)
+    action: Literal["mark", "keep"] = "keep" if new == unit.text else "mark"
+    return Edit(action, unit.span, unit.text, new, claims, refused=reason)
+
+
+def _with_markers(assessment: _Row, sentence: str, claims: Sequence[_Row]) -> str:
+    """The sentence with what is to be said of its claims, unless that stands there already."""
+    for marker in dict.fromkeys(_marker(assessment, claim) for claim in claims):
+        if marker not in sentence:
+            sentence = marked(sentence, marker)
+    return sentence
+
+
+def _marker(assessment: _Row, claim: _Row) -> str:
+    places = dict.fromkeys(one_line(c.place) for c in shown(assessment, claim))
+    if claim["verdict"] == "contradicted":
+        return f"[contradicted by {', '.join(places)}]"
+    if claim["verdict"] == "conflicting":
+        return f"[sources disagree: {', '.join(places)}]"
+    return UNVERIFIED
+
+
+def shown(assessment: _Row, claim: _Row) -> list[Any]:
+    """The citations that an edit rests on: of a conflict both sides, else the deciding one."""
+    found = list(citations(assessment, claim))
+    return found if claim["verdict"] == "conflicting" else found[:1]
+
+
+def _removed(text: str, edits: Sequence[Edit]) -> list[Edit]:
+    """Removals with the space or the line that goes with them; neighbours become one."""
+    found: list[Edit] = []
+    for edit in edits:
+        last = found[-1] if found else None
+        if last and last.action == edit.action == "remove":
+            between = text[last.span.end : edit.span.start]
+            if not between.strip() and "\n" not in between:
+                span = Span(last.span.start, edit.span.end)
+                found[-1] = replace(last, span=span, claims=(*last.claims, *edit.claims))
+                continue
+        found.append(edit)
+    wide = [replace(e, span=without(text, e.span)) if e.action == "remove" else e for e in found]
+    return [replace(e, old=e.span.of(text)) for e in wide]

@@ -1,0 +1,103 @@
+"""An assessment that was stored as JSON, as what the pipeline takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from factcheck_local.config import Settings
+from factcheck_local.errors import RecordError
+from factcheck_local.records import Record
+from factcheck_local.report.schema import SCHEMA
+from factcheck_local.types import Answer, Atom, Context, Kind, Span
+
+
+def checked(value: object, name: str) -> dict[str, Any]:
+    """The value, if it says that it is an assessment.
+
+    Args:
+        value: parsed JSON.
+        name: where it comes from, for messages.
+
+    Raises:
+        RecordError: if it is something else, or of another schema.
+    """
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        raise RecordError(f"{name}: not an assessment of schema {SCHEMA}")
+    return value
+
+
+@contextmanager
+def complete(name: str) -> Iterator[None]:
+    """Whatever an assessment lacks within is a RecordError that names it."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise RecordError(f"{name}: not a complete assessment: {error!r}") from error
+
+
+def settings_of(assessment: dict[str, Any], name: str) -> Settings:
+    """The settings that a run records.
+
+    Raises:
+        RecordError: if they are not those of this version.
+        InputError: if a value is none that a run can have.
+    """
+    with complete(name):
+        # JSON has no tuples.
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in assessment["run"]["settings"].items()
+        }
+        found = Settings(**values)
+        # Runs are put together by their settings; an object among these has no hash.
+        hash(found)
+        return found
+
+
+def claims_of(assessment: dict[str, Any], name: str) -> Record:
+    """The answer with its claims, whose contexts are still to be retrieved.
+
+    Raises:
+        RecordError: if something is missing.
+    """
+    with complete(name):
+        answer = assessment["answer"]
+        return Record(
+            Answer(answer["text"], answer["path"], answer["question"]),
+            tuple(_atom(row) for row in assessment["atoms"]),
+        )
+
+
+def contexts_of(assessment: dict[str, Any], name: str) -> tuple[Context, ...]:
+    """The passages of a run.
+
+    Raises:
+        RecordError: if something is missing.
+    """
+    with complete(name):
+        return tuple(_context(row) for row in assessment["contexts"])
+
+
+def _atom(row: dict[str, Any]) -> Atom:
+    return Atom(
+        id=row["id"],
+        text=row["text"],
+        original=row["original"],
+        kind=Kind(row["kind"]),
+        span=span_of(row["span"]),
+        repeats=tuple(Span(r["start"], r["end"]) for r in row.get("repeats", ())),
+        label=row.get("label"),
+    )
+
+
+def span_of(row: dict[str, int] | None) -> Span | None:
+    """A span as the JSON has it; None where it has none."""
+    return None if row is None else Span(row["start"], row["end"])
+
+
+def _context(row: dict[str, Any]) -> Context:
+    given = {key: value for key, value in row.items() if key not in ("start", "end")}
+    span = Span(row["start"], row["end"]) if "start" in row else None
+    return Context(**given, span=span)
