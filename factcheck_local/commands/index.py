@@ -28,6 +28,7 @@ from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.indexer.watch import changes
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
+from factcheck_local.report.view import one_line
 
 _PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
 
@@ -106,7 +107,10 @@ def command(
     Example:
       factcheck index ./docs --exclude 'drafts/**'
     """  # noqa: D301
-    profile = ReliabilityProfile.load(reliability) if reliability else None
+    if reliability:
+        ReliabilityProfile.load(
+            reliability
+        )  # what is wrong with it is said before anything is done
     model = for_passages(load_model(embedder, "embedder"))
     place = store_to_write(store_path)
     if unlock:
@@ -115,14 +119,13 @@ def command(
         Store.erase(place)
 
     def run() -> tuple[SyncReport, int]:
-        # A changed profile counts at the next run, too.
-        current = ReliabilityProfile.load(reliability) if reliability else profile
+        profile = ReliabilityProfile.load(reliability) if reliability else None
         with Store.create(place, Fingerprint.of(model)) as store, index_progress() as progress:
             report = sync(
                 paths,
                 store,
                 model,
-                current,
+                profile,
                 include,
                 exclude,
                 progress,
@@ -167,6 +170,7 @@ def _write(report: SyncReport, passages: int, place: str) -> None:
 def _show(report: SyncReport, passages: int, place: str) -> None:
     for part in ("removed", "skipped", "failed"):
         for entry in getattr(report, part):
-            click.echo(f"{part}: {entry.source}" + (f": {entry.reason}" if entry.reason else ""))
+            reason = f": {entry.reason}" if entry.reason else ""
+            click.echo(one_line(f"{part}: {entry.source}{reason}"))
     counts = ", ".join(f"{len(getattr(report, part))} {part}" for part in _PARTS)
     click.echo(f"{counts}; {passages} passages in {place}")

@@ -28,6 +28,11 @@ class Entry(NamedTuple):
     reason: str
 
 
+def writable(source: str) -> str:
+    """A name as it can be stored and shown: bytes of it that are not UTF-8 are replaced."""
+    return source.encode("utf-8", "replace").decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Root:
     """An indexed folder and its label."""
@@ -202,7 +207,8 @@ class _Search:
         return max(around, key=lambda root: len(root.path.parts))
 
     def _skip(self, path: Path, reason: str, mark: str = "") -> None:
-        self.found.skipped.append(Entry(self._root(path).source(path) + mark, reason))
+        name = self._root(path).source(path) + mark
+        self.found.skipped.append(Entry(writable(name), reason))
 
     def _below(self, top: Path) -> Iterator[Path]:
         """Everything below a folder that is no folder to go into, in sorted order."""

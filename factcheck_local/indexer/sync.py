@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,8 +16,9 @@ from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, read_ahead
 from factcheck_local.indexer.reliability import ReliabilityProfile, storable, supersession
+from factcheck_local.indexer.stamps import note_on, stamped, stated_text
 from factcheck_local.indexer.store import Draft, Store
-from factcheck_local.indexer.survey import Entry, Root, survey
+from factcheck_local.indexer.survey import Entry, Root, survey, writable
 from factcheck_local.types import Chunk
 
 if TYPE_CHECKING:
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 
 #: Passages embedded and written at a time: what an interruption can lose.
 EMBED_BATCH = 256
-
-#: A file changed this recently may change again within the same time stamp.
-RACY_NS = 2_000_000_000
 
 
 class Step(NamedTuple):
@@ -172,7 +168,7 @@ class _Run:
         for source, (root, path) in sorted(files.items()):
             known = self.records.get(source)
             try:
-                current = _stamped(source, root, path, known)
+                current = stamped(source, root, path, known)
             except OSError as error:
                 self._leave(source, f"cannot be read: {error.strerror}", self.failed)
                 continue
@@ -208,7 +204,7 @@ class _Run:
         if source in self.records:
             self.store.remove(source)
             reason += "; its earlier passages are removed"
-        report.append(Entry(source, reason))
+        report.append(Entry(writable(source), reason))
 
     def _described(self, record: SourceRecord, reading: Reading) -> SourceRecord:
         """The record with what the document says of itself."""
@@ -218,9 +214,9 @@ class _Run:
                 record,
                 sha256=reading.sha256,
                 stated=json.dumps(storable(reading.metadata)),
-                date=_text(reading.metadata.get("date")),
+                date=stated_text(reading.metadata.get("date")),
                 superseded_by=known.superseded_by if known else None,
-                note=_note(reading.metadata),
+                note=note_on(reading.metadata),
                 chunks=0,
                 complete=False,
             )
@@ -300,52 +296,3 @@ class _Run:
                 same = (old.prior, old.prior_rule) == (new.prior, new.prior_rule)
                 reason = "" if same else f"prior {old.prior:g} -> {new.prior:g} ({new.prior_rule})"
                 self.unchanged.append(Entry(source, reason))
-
-
-def _stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> SourceRecord:
-    """The file's record by its size, time stamp and, where it is known, its hash.
-
-    Raises:
-        OSError: if the file cannot be read.
-    """
-    stat = path.stat()
-    trusted = time.time_ns() - stat.st_mtime_ns > RACY_NS
-    mtime_ns = stat.st_mtime_ns if trusted else 0
-    if known is not None and trusted and (known.size, known.mtime_ns) == (stat.st_size, mtime_ns):
-        return known
-    modified = datetime.fromtimestamp(stat.st_mtime, UTC).date().isoformat()
-    if known is not None:
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        if known.sha256 == sha256:
-            return replace(known, size=stat.st_size, mtime_ns=mtime_ns, modified=modified)
-    return SourceRecord(
-        source=source,
-        root=root.label,
-        name=root.name(path),
-        sha256="",
-        size=stat.st_size,
-        mtime_ns=mtime_ns,
-        modified=modified,
-        prior=0.0,
-        prior_rule="",
-    )
-
-
-def _note(metadata: Mapping[str, Any]) -> str | None:
-    """What a reader should know of how a document was read."""
-    notes = list(metadata.get("left_out", ()))
-    if pages := metadata.get("ocr_pages", ()):
-        notes.insert(0, f"read by OCR: page {_shown(pages)}")
-    if pages := metadata.get("pages_without_text", ()):
-        notes.insert(0, f"no text on page {_shown(pages)}: scanned?")
-    return "; ".join(notes) or None
-
-
-def _shown(pages: Sequence[int]) -> str:
-    return ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
-
-
-def _text(value: object) -> str | None:
-    """A metadata value as written; None where it is absent or empty."""
-    return str(value) if value not in (None, "") else None

@@ -37,7 +37,7 @@ def to_junit(assessments: Sequence[dict[str, Any]], *, failing: Collection[str] 
 
 def _suite(assessment: dict[str, Any], failing: Collection[str]) -> ET.Element:
     run = assessment["run"]
-    name = one_line(assessment["answer"]["path"] or "an answer")
+    name = one_line(assessment["answer"]["path"] or "") or "an answer"
     suite = ET.Element("testsuite", name=name, timestamp=run["started"])
     properties = ET.SubElement(suite, "properties")
     ET.SubElement(properties, "property", name="signature", value=one_line(run["signature"]))

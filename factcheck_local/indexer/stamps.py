@@ -1,0 +1,70 @@
+"""What is known of a file before and after it is read, as a record."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any
+
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.survey import Root
+
+#: A file changed this recently may change again within the same time stamp.
+RACY_NS = 2_000_000_000
+
+
+def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> SourceRecord:
+    """The file's record by its size, time stamp and, where it is known, its hash.
+
+    Raises:
+        OSError: if the file cannot be read.
+    """
+    stat = path.stat()
+    if not S_ISREG(stat.st_mode):  # a pipe would keep us waiting
+        raise OSError(errno.EINVAL, "not a regular file")
+    trusted = time.time_ns() - stat.st_mtime_ns > RACY_NS
+    mtime_ns = stat.st_mtime_ns if trusted else 0
+    if known is not None and trusted and (known.size, known.mtime_ns) == (stat.st_size, mtime_ns):
+        return known
+    modified = datetime.fromtimestamp(stat.st_mtime, UTC).date().isoformat()
+    if known is not None:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if known.sha256 == sha256:
+            return replace(known, size=stat.st_size, mtime_ns=mtime_ns, modified=modified)
+    return SourceRecord(
+        source=source,
+        root=root.label,
+        name=root.name(path),
+        sha256="",
+        size=stat.st_size,
+        mtime_ns=mtime_ns,
+        modified=modified,
+        prior=0.0,
+        prior_rule="",
+    )
+
+
+def note_on(metadata: Mapping[str, Any]) -> str | None:
+    """What a reader should know of how a document was read."""
+    notes = list(metadata.get("left_out", ()))
+    if pages := metadata.get("ocr_pages", ()):
+        notes.insert(0, f"read by OCR: page {_shown(pages)}")
+    if pages := metadata.get("pages_without_text", ()):
+        notes.insert(0, f"no text on page {_shown(pages)}: scanned?")
+    return "; ".join(notes) or None
+
+
+def _shown(pages: Sequence[int]) -> str:
+    return ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
+
+
+def stated_text(value: object) -> str | None:
+    """A metadata value as written; None where it is absent or empty."""
+    return str(value) if value not in (None, "") else None
