@@ -341,7 +341,7 @@ def test_chroma_keeps_cosine_and_no_embedder(store: Store) -> None:
     assert collection.name == store.collection == "passages"
     configuration = collection.configuration_json
     assert configuration["hnsw"]["space"] == "cosine"
-    assert configuration["hnsw"]["ef_search"] == 500
+    assert configuration["hnsw"]["ef_search"] == 200
     assert collection._embedding_function is None
 
 
