@@ -11,11 +11,14 @@ from watchfiles import Change, watch
 #: Changes that come within so many milliseconds of one another are one.
 DEBOUNCE_MS = 1000
 
+#: An empty set says at the latest after so many milliseconds that the watching has begun.
+TIMEOUT_MS = 1000
+
 
 def changes(
     paths: Sequence[Path], ignore: Path | None, *, stop: Event | None = None
 ) -> Iterator[frozenset[Path]]:
-    """Files that changed below the paths, a set each time some did.
+    """Files that changed below the paths, a set each time some did; an empty one to begin with.
 
     Args:
         paths: folders, and files, whose folder has to stay.
@@ -37,5 +40,16 @@ def changes(
         return path in files or any(path.is_relative_to(folder.resolve()) for folder in folders)
 
     watched = {*folders, *(path.parent for path in files)}
-    for found in watch(*watched, watch_filter=counts, debounce=DEBOUNCE_MS, stop_event=stop):
-        yield frozenset(Path(name) for _, name in found)
+    begun = False
+    for found in watch(
+        *watched,
+        watch_filter=counts,
+        debounce=DEBOUNCE_MS,
+        stop_event=stop,
+        rust_timeout=TIMEOUT_MS,
+        yield_on_timeout=True,
+    ):
+        # What changed before the watching began is in no set, so there is one at once.
+        if found or not begun:
+            yield frozenset(Path(name) for _, name in found)
+        begun = True

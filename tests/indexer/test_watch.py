@@ -18,7 +18,8 @@ def watched(paths: list[Path], ignore: Path, act: threading.Thread) -> frozenset
     timer.start()
     act.start()
     try:
-        return next(iter(changes(paths, ignore, stop=stop)), frozenset())
+        found = changes(paths, ignore, stop=stop)
+        return next((files for files in found if files), frozenset())
     finally:
         stop.set()
         timer.cancel()
