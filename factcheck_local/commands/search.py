@@ -74,7 +74,8 @@ def command(
             if unread:
                 click.echo(f"{rerank} cannot read the query; the order is the search's", err=True)
         hits = found[0][:k]
-        similarities = store.embeddings([c.id for c in hits]) @ vectors[0]
+        # In float64: in float32 the last digits depend on how many rows there are.
+        similarities = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]
         rows = list(zip(hits, similarities.round(6).tolist(), strict=True))
     if as_json:
         write_json(
