@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from factcheck_local import __version__
@@ -119,5 +119,5 @@ class Settings:
 
     def signature(self) -> str:
         """Version and every setting on one line, to stand beside a score."""
-        values = "|".join(f"{f.name}:{getattr(self, f.name)}" for f in fields(self))
+        values = "|".join(f"{name}:{value}" for name, value in self.as_dict().items())
         return f"factcheck-local:{__version__}|{values}"
