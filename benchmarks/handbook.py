@@ -31,9 +31,10 @@ from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, confusion_m
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
-from factcheck_local.pipeline import FactChecker, Run
+from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import Record
 from factcheck_local.report import to_dict
+from factcheck_local.run import Run
 from factcheck_local.types import Answer, Atom, AtomAssessment, Span, Verdict
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "handbook"

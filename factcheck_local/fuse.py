@@ -22,7 +22,7 @@ def reciprocal_rank_fusion(
     Args:
         rankings: ids, best first, each once in a ranking.
         constant: above 0.
-        weights: of the rankings, above 0; None for all the same.
+        weights: of the rankings, at least 0; None for all the same.
     """
     scores: dict[str, float] = {}
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):

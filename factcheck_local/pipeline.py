@@ -8,15 +8,11 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any
 
-from factcheck_local import __version__
 from factcheck_local.assess import assess
 from factcheck_local.assess.factreasoner import reason
 from factcheck_local.atomize import Atomized, atomize, merge_repeats
@@ -43,45 +39,12 @@ from factcheck_local.rerank import Reranker
 from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import revise
+from factcheck_local.run import Run, Work
 from factcheck_local.segment import segment
-from factcheck_local.types import Answer, Assessment, Atom, Context, Span
+from factcheck_local.types import Answer, Atom, Context, Span
 
 #: Called with a stage's name, the units done and all units of the stage.
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """An assessment and what it takes to repeat it."""
-
-    assessment: Assessment
-    settings: Settings
-    models: tuple[dict[str, Any], ...]
-    index: dict[str, Any] | None
-    started: str
-    seconds: dict[str, float]
-    version: str = __version__
-
-
-@dataclass
-class _Work:
-    """What one run gathers on its way through the stages."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage; what it takes adds up over several visits."""
-        begun = time.perf_counter()
-        yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
-
-    def note(self, count: int, text: str) -> None:
-        """Report a count, unless it is 0."""
-        if count:
-            self.notes.append(f"{count} {text}")
 
 
 class FactChecker:
@@ -174,7 +137,7 @@ class FactChecker:
         Returns:
             The atoms, and for those that a model failed on the reason by id.
         """
-        work = _Work()
+        work = Work()
         return self._atoms(answer, work, within), work.failures
 
     def verify(self, record: Record) -> Run:
@@ -184,7 +147,7 @@ class FactChecker:
             StoreError: if contexts are needed and there is no store.
             ModelError: if a model cannot be loaded.
         """
-        work = _Work()
+        work = Work()
         started = datetime.now(UTC).isoformat(timespec="seconds")
         answer = record.answer
         atoms = self._atoms(answer, work) if record.atoms is None else record.atoms
@@ -246,7 +209,7 @@ class FactChecker:
         )
 
     def _atoms(
-        self, answer: Answer, work: _Work, within: Sequence[Span] | None = None
+        self, answer: Answer, work: Work, within: Sequence[Span] | None = None
     ) -> tuple[Atom, ...]:
         with work.stage("load"):
             llm = self.llm
@@ -275,7 +238,7 @@ class FactChecker:
         work.note(revised.refused, "rewordings were not trusted; the atom stays as split")
         return merge_repeats(revised.atoms)
 
-    def _retrieve(self, atoms: Sequence[Atom], record: Record, work: _Work) -> Retrieved:
+    def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
         store = self.store
         if record.contexts is None and store is None:
             raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
@@ -311,7 +274,7 @@ class FactChecker:
         atoms: Sequence[Atom],
         question: str | None,
         find: Callable[..., Retrieved],
-        work: _Work,
+        work: Work,
     ) -> Mapping[str, tuple[str, ...]]:
         """What is looked for beside the atoms' own words, by atom."""
         if self.settings.queries == "question":

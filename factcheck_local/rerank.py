@@ -25,8 +25,8 @@ class Reranker(Identified, Protocol):
     """Says how much a passage bears on a claim, for it or against it."""
 
     @property
-    def search_weight(self) -> int:
-        """How often the search's own ranking counts beside the reranker's; 0 for not at all."""
+    def search_weight(self) -> float:
+        """What the search's own ranking counts beside the reranker's; 0 for nothing."""
 
     def scores(
         self, pairs: Sequence[tuple[str, Context]], progress: Progress = ...
@@ -77,7 +77,7 @@ def reorder(
 
 
 def _reordered(
-    contexts: Sequence[Context], scores: Sequence[float], search_weight: int
+    contexts: Sequence[Context], scores: Sequence[float], search_weight: float
 ) -> list[Context]:
     """Passages by the search's ranking and that of the scores, fused."""
     by_id = {c.id: c for c in contexts}
@@ -85,5 +85,5 @@ def _reordered(
     by_score = dict(zip(searched, scores, strict=True))
     # Of equal scores the search decides: the sort is stable.
     read = sorted(searched, key=lambda id_: -by_score[id_])
-    fused = reciprocal_rank_fusion([searched] * search_weight + [read], CONSTANT)
+    fused = reciprocal_rank_fusion([searched, read], CONSTANT, weights=[search_weight, 1.0])
     return [by_id[id_] for id_, _ in fused]

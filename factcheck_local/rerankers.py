@@ -30,7 +30,7 @@ class EncoderReranker:
     Factcheck-Bench (``benchmarks/retrieval.py --rerank encoder --limit 150``).
     """
 
-    search_weight = 2
+    search_weight = 2.0
 
     def __init__(self, scorer: PairScorer) -> None:
         self._scorer = scorer
@@ -72,7 +72,7 @@ class EncoderReranker:
 class RelevanceReranker:
     """Ranks by the relevance that a cross-encoder gives; implements ``Reranker``."""
 
-    search_weight = 0
+    search_weight = 0.0
 
     def __init__(self, scorer: RelevanceScorer) -> None:
         self._scorer = scorer

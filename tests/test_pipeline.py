@@ -20,12 +20,13 @@ from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.registry import DEFAULT_ENCODER
-from factcheck_local.pipeline import FactChecker, Run
+from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import Record, parse_record
 from factcheck_local.relate import CalibratedRelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
 from factcheck_local.relate.llm import LABELS, LlmPairScorer
 from factcheck_local.report import to_dict
+from factcheck_local.run import Run
 from factcheck_local.types import Answer, Verdict
 
 PAGES = {

@@ -11,13 +11,12 @@ from factcheck_local.commands.common import (
     settings_values,
     write_json,
 )
+from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
 from factcheck_local.config import Settings
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import parse_input
 from factcheck_local.report.view import one_line
-
-UNSCORED = 3
 
 
 @click.command("atoms")

@@ -19,6 +19,7 @@ from factcheck_local.commands.common import (
     store_option,
     write_json,
 )
+from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
 from factcheck_local.errors import InputError, RecordError, ScoringError
 from factcheck_local.indexer.parts import CALIBRATION
@@ -36,8 +37,6 @@ from factcheck_local.relate.validation import FOLDS, Quality, cross_validated, q
 
 #: With fewer, three parameters follow chance more than the model.
 MIN_LABELS = 30
-
-UNSCORED = 3
 
 _NAMES = [label.value for label in LABELS]
 

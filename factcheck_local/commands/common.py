@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from factcheck_local.config import ASSESSORS, Settings
 from factcheck_local.errors import InputError, StoreError
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.folder import STORE_NAME, find_store
@@ -159,6 +160,26 @@ as_option = click.option(
     metavar="GROUP,...",
     callback=_groups,
     help="Only what these groups may see; without it, everything.",
+)
+
+
+assessor_option = click.option(
+    "--assessor",
+    type=click.Choice(ASSESSORS),
+    help=f"Which relations count; {Settings().assessor}.",
+)
+relation_option = click.option(
+    "--relation",
+    metavar="NAME",
+    help="Relation model: llm, encoder, cascade, a model's name, or FAST+SLOW.",
+)
+llm_option = click.option(
+    "--llm", metavar="NAME", help="Model that splits and rewords; judges, too."
+)
+k_option = click.option(
+    "-k",
+    type=click.IntRange(min=1),
+    help=f"Passages retrieved for a claim; {Settings().k}.",
 )
 
 

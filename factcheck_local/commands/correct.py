@@ -15,18 +15,23 @@ from factcheck_local.commands.common import (
     STDIN,
     StorePlace,
     as_option,
+    assessor_option,
     json_option,
+    k_option,
+    llm_option,
     open_store,
     question_option,
     read_input,
+    relation_option,
     settings_values,
     store_option,
     where_option,
     write_json,
 )
+from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
 from factcheck_local.commands.stored import check_complete, replace_file, warn_of_models
-from factcheck_local.config import ASSESSORS, Settings
+from factcheck_local.config import Settings
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
 from factcheck_local.correct.stage import shown
 from factcheck_local.errors import InputError, RecordError
@@ -36,8 +41,6 @@ from factcheck_local.report import SCHEMA, to_dict
 from factcheck_local.report.stored import settings_of
 from factcheck_local.report.view import indented, one_line, percent
 
-UNSCORED = 3
-
 _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "left as it is"}
 
 
@@ -45,10 +48,10 @@ _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "
 @click.argument("answer")
 @store_option
 @question_option
-@click.option("--assessor", type=click.Choice(ASSESSORS), help="Which relations count; fr2.")
-@click.option("--relation", metavar="NAME", help="Relation model, as for verify.")
-@click.option("--llm", metavar="NAME", help="Model that splits and rewrites; judges, too.")
-@click.option("-k", type=click.IntRange(min=1), help="Passages retrieved for a claim; 3.")
+@assessor_option
+@relation_option
+@llm_option
+@k_option
 @where_option
 @as_option
 @click.option(

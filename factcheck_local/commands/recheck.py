@@ -21,6 +21,7 @@ from factcheck_local.commands.common import (
     write_json,
 )
 from factcheck_local.commands.diff import DIFFERS, diff_to_dict
+from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
 from factcheck_local.commands.stored import check_complete, read_run, replace_file, warn_of_models
 from factcheck_local.config import Settings
@@ -32,8 +33,6 @@ from factcheck_local.report import to_dict
 from factcheck_local.report.diff import Comparison, compare
 from factcheck_local.report.diff_text import diff_to_text
 from factcheck_local.report.stored import claims_of, settings_of
-
-UNSCORED = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ from factcheck_local.commands.common import (
     json_lines,
     open_store,
 )
+from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
 from factcheck_local.errors import RecordError
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate import Premise, load_relation_model, relate
-
-UNSCORED = 3
 
 
 @click.command("relate")

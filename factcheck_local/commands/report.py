@@ -11,7 +11,6 @@ import click
 from factcheck_local.commands.common import (
     fail_on_option,
     format_option,
-    input_name,
     make_view,
     only_option,
     output_option,
@@ -19,11 +18,11 @@ from factcheck_local.commands.common import (
     write_report,
 )
 from factcheck_local.commands.outcome import BELOW, is_below
-from factcheck_local.errors import RecordError
+from factcheck_local.commands.stored import read_run
 from factcheck_local.records import decode_answer, load_json
-from factcheck_local.report import SCHEMA
 from factcheck_local.report.overview import SUMMARY_SCHEMA
 from factcheck_local.report.render import SINGLE
+from factcheck_local.report.stored import checked, complete
 
 
 @click.command("report")
@@ -54,33 +53,20 @@ def command(
       factcheck report out/summary.json --format sarif --output out.sarif
     """  # noqa: D301
     view = make_view(form, output, only=only, fail_on=fail_on)
-    name = input_name(assessment)
-    value = _load(assessment)
+    data, name = read_input(assessment)
+    value = load_json(decode_answer(data, name), name)
     many = isinstance(value, dict) and value.get("schema") == SUMMARY_SCHEMA
     if many and form in SINGLE:
         raise click.UsageError(f"{form} is of one answer, and a summary of several")
-    try:
-        found = _listed(assessment, value) if many else [_checked(value, name)]
+    with complete(name):
+        found = _listed(assessment, value) if many else [checked(value, name)]
         if found:
             write_report(found, form, output, view, titled=many)
         below = any(is_below(a["summary"], None, fail_on) for a in found)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise RecordError(f"{name}: not a complete assessment: {error!r}") from error
     sys.exit(BELOW if below else 0)
-
-
-def _load(name: str) -> Any:  # noqa: ANN401
-    data, called = read_input(name)
-    return load_json(decode_answer(data, called), called)
 
 
 def _listed(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
     """The assessments beside a summary, in its order."""
-    files = [str(Path(name).parent / Path(a["assessment"]).name) for a in summary["answers"]]
-    return [_checked(_load(file), file) for file in files]
-
-
-def _checked(value: object, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
-        raise RecordError(f"{name}: not an assessment of schema {SCHEMA}")
-    return value
+    files = [Path(name).parent / Path(a["assessment"]).name for a in summary["answers"]]
+    return [read_run(str(file)) for file in files]

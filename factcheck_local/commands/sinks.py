@@ -12,6 +12,7 @@ import click
 
 from factcheck_local.commands.answers import answer_name, digest
 from factcheck_local.commands.common import write_report
+from factcheck_local.commands.stored import replace_file
 from factcheck_local.errors import InputError, RecordError
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import Record, decode_answer, load_json
@@ -144,10 +145,10 @@ class Folder:
         """Write the report and the assessment."""
         value = assessment | {"input": digest(record)}
         data = self._place(name, "json")
-        self._replace(data, render([value], "json", self.view))
+        replace_file(data, render([value], "json", self.view))
         report = self._place(name, self.form)
         if report != data:
-            self._replace(report, render([value], self.form, self.view))
+            replace_file(report, render([value], self.form, self.view))
         click.echo(f"written to {report}", err=True)
         self._entries.append(Entry.of(answer_name(record), report.name, data.name, value))
 
@@ -155,21 +156,12 @@ class Folder:
         """Write the overview as a page and as JSON."""
         summary = to_summary(self._entries, failed)
         text = json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-        self._replace(self.path / "summary.json", text)
-        self._replace(self.path / "index.html", to_overview(summary))
+        replace_file(self.path / "summary.json", text)
+        replace_file(self.path / "index.html", to_overview(summary))
         click.echo(f"written to {self.path / 'index.html'}", err=True)
 
     def _place(self, name: str, form: str) -> Path:
         return self.path / f"{name}{FORMATS[form]}"
-
-    def _replace(self, path: Path, text: str) -> None:
-        """Write a file whole or not at all: an interrupted run leaves none that is cut off."""
-        draft = path.with_name(f".{path.name}.part")
-        try:
-            draft.write_text(text, encoding="utf-8")
-            os.replace(draft, path)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def make_sink(form: str, view: View, output: str | None, *, many: bool, again: bool) -> Sink:

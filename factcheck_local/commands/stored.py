@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import click
 
 from factcheck_local.commands.common import read_input
 from factcheck_local.errors import InputError, RecordError
+from factcheck_local.files import write_whole
 from factcheck_local.records import decode_answer, load_json
 from factcheck_local.report.diff import compare
 from factcheck_local.report.stored import checked, claims_of, complete, contexts_of, settings_of
@@ -70,20 +69,13 @@ def warn_of_models(name: str, old: Sequence[dict[str, Any]], new: Sequence[dict[
             )
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file that is there, all of it or nothing; its permissions stay.
+def replace_file(path: Path, text: str | bytes) -> None:
+    """Write a file, all of it or nothing: an interrupted run leaves none that is cut off.
 
     Raises:
         InputError: if it cannot be written.
     """
-    # Through a link, so that the link stays one.
-    target = path.resolve()
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(data)
-        shutil.copymode(target, partial)
-        os.replace(partial, target)
+        write_whole(path, text)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        partial.unlink(missing_ok=True)

@@ -13,13 +13,17 @@ from factcheck_local.commands.answers import Unusable, answer_name, read_answers
 from factcheck_local.commands.common import (
     StorePlace,
     as_option,
+    assessor_option,
     check_writable,
     fail_on_option,
     format_option,
+    k_option,
+    llm_option,
     make_view,
     only_option,
     open_store,
     question_option,
+    relation_option,
     rerank_option,
     settings_values,
     store_option,
@@ -29,7 +33,7 @@ from factcheck_local.commands.messages import complain
 from factcheck_local.commands.outcome import exit_code
 from factcheck_local.commands.progress import answer_progress, stage_progress
 from factcheck_local.commands.sinks import Sink, Stream, make_sink
-from factcheck_local.config import ASSESSORS, Settings
+from factcheck_local.config import Settings
 from factcheck_local.errors import InferenceError, RecordError
 from factcheck_local.markov import Method
 from factcheck_local.pipeline import FactChecker
@@ -43,20 +47,16 @@ from factcheck_local.retrieve import Retrieval
 @click.argument("answers", metavar="ANSWER...", nargs=-1, required=True)
 @store_option
 @question_option
-@click.option("--assessor", type=click.Choice(ASSESSORS), help="Which relations count; fr2.")
-@click.option(
-    "--relation",
-    metavar="NAME",
-    help="Relation model: llm, encoder, cascade, a model's name, or FAST+SLOW.",
-)
+@assessor_option
+@relation_option
 @click.option(
     "--budget",
     type=click.IntRange(min=0),
     help="Pairs that a cascade's second model may read; all that the first leaves open.",
 )
-@click.option("--llm", metavar="NAME", help="Model that splits and rewords; judges, too.")
+@llm_option
 @click.option("--embedder", metavar="NAME", help="The store's embedder.")
-@click.option("-k", type=click.IntRange(min=1), help="Passages retrieved for a claim; 3.")
+@k_option
 @click.option(
     "--retrieval",
     type=click.Choice(get_args(Retrieval)),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factcheck_local.errors import StoreError
+from factcheck_local.files import write_whole
 from factcheck_local.indexer.chunker import CHUNKER_VERSION, MAX_WORDS, TARGET_WORDS
 
 if TYPE_CHECKING:
@@ -118,6 +118,4 @@ def to_json(fingerprint: Fingerprint | None) -> str:
 
 def write(path: Path, fingerprint: Fingerprint | None) -> None:
     """Write ``store.json``, all of it or nothing; see `to_json`."""
-    partial = path.with_suffix(".partial")
-    partial.write_text(to_json(fingerprint) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_whole(path, to_json(fingerprint) + "\n")

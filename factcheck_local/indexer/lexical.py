@@ -11,7 +11,7 @@ FTS5 computes it (k1 = 1.2, b = 0.75).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,7 +63,6 @@ class LexicalIndex:
             StoreError: if it is not such a file.
         """
         self._db = open_database(path, _SCHEMA)
-        self._counts: dict[str, int] = {}
 
     def close(self) -> None:
         """Let go of the file."""
@@ -86,7 +85,6 @@ class LexicalIndex:
 
     def write(self, passages: Iterable[Entry]) -> None:
         """Add or replace passages."""
-        self._counts.clear()
         with self._db:
             for passage in passages:
                 self._delete(passage.id)
@@ -94,7 +92,6 @@ class LexicalIndex:
 
     def rebuild(self, passages: Iterable[Entry]) -> None:
         """Make these the only passages, all of them or none."""
-        self._counts.clear()
         with self._db:
             self._db.execute("DELETE FROM passages")
             self._db.execute("DELETE FROM places")
@@ -103,7 +100,6 @@ class LexicalIndex:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Remove passages; those that are not there are no error."""
-        self._counts.clear()
         with self._db:
             for id_ in ids:
                 self._delete(id_)
@@ -139,10 +135,11 @@ class LexicalIndex:
                 self._db.execute("CREATE TEMP TABLE IF NOT EXISTS scope (source TEXT PRIMARY KEY)")
                 self._db.execute("DELETE FROM scope")
                 self._db.executemany("INSERT INTO scope VALUES (?)", [(s,) for s in sources])
-        return [self._query(text, k, scoped=sources is not None) for text in texts]
+        asked = [list(dict.fromkeys(_WORD.findall(text.lower()))) for text in texts]
+        telling = self._telling(asked)
+        return [self._query(words, k, scoped=sources is not None) for words in telling]
 
-    def _query(self, text: str, k: int, *, scoped: bool) -> list[tuple[str, float]]:
-        words = self._telling(list(dict.fromkeys(_WORD.findall(text.lower()))))
+    def _query(self, words: Sequence[str], k: int, *, scoped: bool) -> list[tuple[str, float]]:
         if not words:
             return []
         # Quoted, so that AND or NEAR in a text are words like others.
@@ -157,31 +154,35 @@ class LexicalIndex:
         ).fetchall()
         return sorted(rows, key=lambda row: (-row[1], row[0]))[:k]
 
-    def _telling(self, words: Sequence[str]) -> list[str]:
-        """The rarest words, as many as together are in no more than `MAX_ROWS` passages.
+    def _telling(self, texts: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+        """Of each text the rarest words, as many as together are in `MAX_ROWS` passages at most.
 
         Words that most passages have are left out, unless there are no others.
         """
         total = self.count()
         if total < _FEW_PASSAGES:
-            return list(words)
+            return list(texts)
         limit = int(min(COMMON_SHARE * total, MAX_ROWS))
-        counted = sorted((self._passages_with(word, limit + 1), word) for word in words)
-        found: list[str] = []
-        rows = 0
-        for count, word in counted:
-            rows += count
-            if found and (count > limit or rows > MAX_ROWS):
-                break
-            found.append(word)
-        return found
+        known = {word for words in texts for word in words}
+        counts = {word: self._passages_with(word, limit + 1) for word in known}
+        return [_rarest(words, counts, limit) for words in texts]
 
     def _passages_with(self, word: str, limit: int) -> int:
         """How many passages have a word in any form; no more than the limit are counted."""
-        if word not in self._counts:
-            rows = self._db.execute(
-                "SELECT COUNT(*) FROM (SELECT 1 FROM passages WHERE passages MATCH ? LIMIT ?)",
-                (f'"{word}"', limit),
-            )
-            self._counts[word] = int(rows.fetchone()[0])
-        return self._counts[word]
+        found = self._db.execute(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM passages WHERE passages MATCH ? LIMIT ?)",
+            (f'"{word}"', limit),
+        )
+        return int(found.fetchone()[0])
+
+
+def _rarest(words: Sequence[str], counts: Mapping[str, int], limit: int) -> list[str]:
+    """One word, and more as long as none is over the limit and all are within `MAX_ROWS`."""
+    found: list[str] = []
+    rows = 0
+    for word in sorted(words, key=lambda word: (counts[word], word)):
+        rows += counts[word]
+        if found and (counts[word] > limit or rows > MAX_ROWS):
+            break
+        found.append(word)
+    return found

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from factcheck_local.models.contracts import FloatArray
 
 #: Neighbours that HNSW looks at while building and while searching: several times what
-#: is asked for, so that the search misses next to nothing, and few enough that a store of
-#: 200,000 passages is still searched in the time that ``benchmarks/store_size.py`` says.
+#: is asked for, so that the search misses next to nothing.
 HNSW: CreateHNSWConfiguration = {
     "space": "cosine",
     "max_neighbors": 16,

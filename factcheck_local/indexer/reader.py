@@ -183,7 +183,10 @@ def _settle(megabytes: float) -> None:
     if sys.platform == "linux":
         import resource
 
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
         limit = int(megabytes * 1e6)
+        if most != resource.RLIM_INFINITY:
+            limit = min(limit, most)  # whoever started the run may have set one
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 

@@ -217,8 +217,6 @@ class _Run:
                 date=stated_text(reading.metadata.get("date")),
                 superseded_by=known.superseded_by if known else None,
                 note=note_on(reading.metadata),
-                chunks=0,
-                complete=False,
             )
         )
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import ModelCard
-from factcheck_local.models.offline import quiet_transformers
+from factcheck_local.models.loading import loading
 
 #: Pairs read at once, of similar length.
 BATCH_PAIRS = 16
@@ -40,13 +40,11 @@ class CrossEncoderScorer:
         max_tokens: int = 512,
         device: str = "cpu",
     ) -> None:
-        from safetensors import SafetensorError
         from sentence_transformers import CrossEncoder
 
-        quiet_transformers()
         self.id = model_id
         self.sha256 = sha256
-        try:
+        with loading(folder, "a cross-encoder"):
             self._model: Any = CrossEncoder(
                 str(folder),
                 device=device,
@@ -55,8 +53,6 @@ class CrossEncoderScorer:
                 # A pickled checkpoint could run code on loading.
                 model_kwargs={"use_safetensors": True},
             )
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            raise ModelError(f"{folder}: not a cross-encoder: {error}") from error
         if self._model.num_labels != 1:
             raise ModelError(
                 f"{folder}: expected a cross-encoder that gives one number, "

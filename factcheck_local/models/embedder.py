@@ -14,7 +14,7 @@ from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.models.cores import has_native_bfloat16
-from factcheck_local.models.offline import quiet_transformers
+from factcheck_local.models.loading import loading
 
 #: Every batch has this many rows and a multiple of `LENGTH_STEP` tokens, filled up where texts
 #: are fewer or shorter. A vector then depends on its text alone, to the last bit: kernels
@@ -40,13 +40,11 @@ class SentenceTransformerEmbedder:
     def __init__(
         self, model_id: str, sha256: str, folder: Path, *, max_tokens: int, device: str = "cpu"
     ) -> None:
-        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
-        quiet_transformers()
         self.id = model_id
         self.sha256 = sha256
-        try:
+        with loading(folder, "a sentence-transformers model"):
             self._model: Any = SentenceTransformer(
                 str(folder),
                 device=device,
@@ -54,8 +52,6 @@ class SentenceTransformerEmbedder:
                 # A pickled checkpoint could run code on loading.
                 model_kwargs={"use_safetensors": True},
             )
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            raise ModelError(f"{folder}: not a sentence-transformers model: {error}") from error
         self._model.max_seq_length = max_tokens
         self._tokenizer = self._model.tokenizer
         dimension: int | None = self._model.get_embedding_dimension()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.labels import label_columns
-from factcheck_local.models.offline import quiet_transformers
+from factcheck_local.models.loading import loading
 
 BATCH_PAIRS = 16
 
@@ -41,20 +41,16 @@ class NliEncoder:
         max_tokens: int = 512,
         device: str = "cpu",
     ) -> None:
-        from safetensors import SafetensorError
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-        quiet_transformers()
         self.id = model_id
         self.sha256 = sha256
-        try:
+        with loading(folder, "a sequence-classification model"):
             # use_safetensors: a pickled checkpoint could run code on loading.
             loaded: Any = AutoModelForSequenceClassification.from_pretrained(
                 folder, local_files_only=True, use_safetensors=True, output_loading_info=True
             )
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            raise ModelError(f"{folder}: not a sequence-classification model: {error}") from error
         self._model, report = loaded
         if missing := sorted(report["missing_keys"]):
             raise ModelError(

@@ -8,13 +8,13 @@ weights are not calibrated by it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from factcheck_local.errors import StoreError
+from factcheck_local.files import write_whole
 from factcheck_local.indexer.parts import CALIBRATION
 from factcheck_local.relate.calibration import Calibration
 
@@ -109,10 +109,8 @@ def _write(store_dir: Path, entries: Sequence[StoredCalibration]) -> None:
         path.unlink(missing_ok=True)
         return
     rows = [asdict(e) for e in sorted(entries, key=lambda e: (e.scorer, e.sha256))]
-    partial = path.with_suffix(".partial")
     text = json.dumps({"schema": SCHEMA, "calibrations": rows}, indent=2, allow_nan=False)
-    partial.write_text(text + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_whole(path, text + "\n")
 
 
 def _entry(row: Mapping[str, Any]) -> StoredCalibration:

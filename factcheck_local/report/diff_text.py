@@ -13,7 +13,7 @@ from factcheck_local.report.diff import (
     EvidenceChange,
     Witness,
 )
-from factcheck_local.report.markdown import _plain as plain
+from factcheck_local.report.markdown import plain as plain
 from factcheck_local.report.view import indented, percent
 
 #: Characters of a value or a sha256 that are shown.

@@ -53,10 +53,10 @@ def to_markdown(assessment: dict[str, Any], *, only: Collection[str] | None = No
 def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator[str]:
     answer, run = assessment["answer"], assessment["run"]
     atoms = chosen(assessment, only)
-    yield f"# Fact check of {_plain(answer['path'] or 'an answer')}"
+    yield f"# Fact check of {plain(answer['path'] or 'an answer')}"
     yield ""
     if answer["question"]:
-        yield f"Question: {_plain(answer['question'])}"
+        yield f"Question: {plain(answer['question'])}"
         yield ""
     yield f"**{headline(assessment)}**"
     yield ""
@@ -66,39 +66,39 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
     yield "| verdict | P | claim |"
     yield "|---|---:|---|"
     for atom in atoms:
-        yield (f"| {_verdict(atom)} | {percent(atom['probability'])} | {_plain(atom['text'])} |")
+        yield (f"| {_verdict(atom)} | {percent(atom['probability'])} | {plain(atom['text'])} |")
     yield ""
     yield "## Evidence"
     yield ""
     for atom in atoms:
         if atom["verdict"] == "skipped":
             continue
-        yield f"### {_verdict(atom)}: {_plain(atom['text'])}"
+        yield f"### {_verdict(atom)}: {plain(atom['text'])}"
         yield ""
         if atom["original"] != atom["text"]:
-            yield f"In the answer: “{_plain(atom['original'])}”"
+            yield f"In the answer: “{plain(atom['original'])}”"
             yield ""
         if atom["verdict"] == "unscored":
-            yield f"Could not be scored: {_plain(atom['reason'])}"
+            yield f"Could not be scored: {plain(atom['reason'])}"
             yield ""
             continue
         found = list(citations(assessment, atom))
         for c in found:
             yield (
                 f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
-                f"{_plain(c.place)}, “{_plain(c.quote)}”"
+                f"{plain(c.place)}, “{plain(c.quote)}”"
             )
         if sentence := turns_on(assessment, atom):
-            yield f"- {_plain(sentence)}"
+            yield f"- {plain(sentence)}"
         yield "" if found else "Nothing in the documents relates to it.\n"
     yield "## Run"
     yield ""
     yield f"- inference: {assessment['inference']['method']}"
     yield f"- time: {timing(assessment)}"
     for note in [*doubted(assessment), *assessment["notes"]]:
-        yield f"- note: {_plain(note)}"
+        yield f"- note: {plain(note)}"
     for model in run["models"]:
-        yield f"- {model['role']}: {_plain(model['id'])}, sha256 `{model['sha256']}`"
+        yield f"- {model['role']}: {plain(model['id'])}, sha256 `{model['sha256']}`"
     if run["index"]:
         yield f"- index: {run['index']['chunks']} passages, digest `{run['index']['digest']}`"
     yield f"- signature: `{run['signature']}`"
@@ -110,7 +110,7 @@ def _verdict(atom: dict[str, Any]) -> str:
     return f"{SIGNS[atom['verdict']]} {words}{kind}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text on one line in which nothing is markup, and that no host links."""
     # None of these spaces is the text's own: they are not printable.
     apart = _LIVE.sub(

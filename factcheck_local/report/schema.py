@@ -12,7 +12,7 @@ from factcheck_local.metrics import (
     factual_precision,
     hallucination_score,
 )
-from factcheck_local.pipeline import Run
+from factcheck_local.run import Run
 from factcheck_local.types import (
     Assessment,
     AtomAssessment,

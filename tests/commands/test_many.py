@@ -25,11 +25,12 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
-from factcheck_local.pipeline import FactChecker, Run
+from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import Record
 from factcheck_local.relate import CalibratedRelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
 from factcheck_local.report.render import FORMATS
+from factcheck_local.run import Run
 from factcheck_local.types import Answer
 
 from .helpers import Done, factcheck, refused

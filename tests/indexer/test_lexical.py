@@ -104,12 +104,18 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 @both_kinds
-def test_the_store_keeps_it_up_to_date(
-    tmp_path: Path, store: Store, embedder: HashingEmbedder
-) -> None:
+def two_pages(tmp_path: Path, store: Store, embedder: HashingEmbedder) -> Path:
+    """A folder with a page on pumps and one on valves, indexed."""
     corpus = tmp_path / "corpus"
     write(corpus, {"a.md": "# Pumps\n\nPart QX-4471.", "b.md": "# Valves\n\nPart ZZ-1."})
     sync([corpus], store, embedder)
+    return corpus
+
+
+def test_the_store_keeps_it_up_to_date(
+    tmp_path: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    corpus = two_pages(tmp_path, store, embedder)
     ((found,),) = store.query_words(["QX 4471"], k=5)
     assert store.contexts([found[0]])[0].source == "a.md"
     write(corpus, {"a.md": "# Pumps\n\nPart QX-9."}, age=1800)
@@ -133,9 +139,7 @@ def without_words(store: Store) -> Path:
 def test_a_store_without_it_gets_one(
     tmp_path: Path, store: Store, embedder: HashingEmbedder
 ) -> None:
-    corpus = tmp_path / "corpus"
-    write(corpus, {"a.md": "# Pumps\n\nPart QX-4471.", "b.md": "# Valves\n\nPart ZZ-1."})
-    sync([corpus], store, embedder)
+    two_pages(tmp_path, store, embedder)
     with Store.open(without_words(store)) as again:
         assert len(again.query_words(["pumps"], k=5)[0]) == 1
         assert len(again.query_words(["valves"], k=5)[0]) == 1
@@ -144,9 +148,7 @@ def test_a_store_without_it_gets_one(
 def test_a_run_over_a_store_without_it_makes_all_of_it(
     tmp_path: Path, store: Store, embedder: HashingEmbedder
 ) -> None:
-    corpus = tmp_path / "corpus"
-    write(corpus, {"a.md": "# Pumps\n\nPart QX-4471.", "b.md": "# Valves\n\nPart ZZ-1."})
-    sync([corpus], store, embedder)
+    corpus = two_pages(tmp_path, store, embedder)
     with Store.open(without_words(store)) as again:
         write(corpus, {"a.md": "# Pumps\n\nPart QX-9."}, age=1800)
         sync([corpus], again, embedder)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+from transformers import BertForSequenceClassification, BertTokenizer
 
 from factcheck_local.errors import ChecksumError, ModelError
 from factcheck_local.models.add import add_model
@@ -18,7 +18,8 @@ from factcheck_local.rerank import reorder
 from factcheck_local.rerankers import load_reranker
 from factcheck_local.types import Context
 
-WORDS = "staff get days of leave a year the office opens at nine no 25 30 .".split()
+from .tiny_bert import random_bert, save_with_tokenizer
+
 PAIRS = [
     ("staff get 25 days .", "staff get 25 days of leave a year ."),
     ("staff get 25 days .", "the office opens at nine ."),
@@ -28,24 +29,8 @@ PAIRS = [
 
 def save(folder: Path, outputs: int = 1) -> tuple[Path, BertForSequenceClassification]:
     """A random cross-encoder with so many outputs, in a folder."""
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(WORDS) + 5,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.5,
-    )
-    config.num_labels = outputs
-    model = BertForSequenceClassification(config)
-    model.train(False)
-    model.save_pretrained(folder)
-    vocabulary = folder / "vocab.txt"
-    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]))
-    BertTokenizer(vocab=str(vocabulary)).save_pretrained(folder)
-    return folder, model
+    model = random_bert(outputs)
+    return save_with_tokenizer(model, folder), model
 
 
 def test_the_number_is_the_models_own(tmp_path: Path) -> None:

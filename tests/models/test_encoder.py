@@ -16,8 +16,9 @@ from factcheck_local.models.encoder import BATCH_PAIRS, NliEncoder
 from factcheck_local.models.labels import label_columns
 from factcheck_local.models.registry import load_model
 
+from .tiny_bert import random_bert, save_with_tokenizer
+
 LABELS = ("entailment", "contradiction", "neutral")
-WORDS = "staff get days of leave a year the office opens at nine no 25 30 .".split()
 PAIRS = [
     ("staff get 25 days of leave a year .", "staff get 25 days ."),
     ("the office opens at nine .", "the office opens at nine ."),
@@ -29,20 +30,7 @@ LONG = " ".join(["staff get 25 days of leave a year ."] * 40)
 @pytest.fixture(scope="module")
 def bert() -> BertForSequenceClassification:
     """A random encoder that gives each label a different probability."""
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(WORDS) + 5,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        initializer_range=0.5,
-    )
-    config.num_labels = 3
-    model = BertForSequenceClassification(config)
-    model.train(False)
-    return model
+    return random_bert(outputs=3)
 
 
 def save(
@@ -52,7 +40,6 @@ def save(
     order: tuple[int, ...] = (0, 1, 2),
 ) -> Path:
     """The model with its classifier's rows in another order, and their names to fit."""
-    folder.mkdir()
     model = BertForSequenceClassification(BertConfig(**bert.config.to_dict()))
     model.load_state_dict(bert.state_dict())
     rows = list(order)
@@ -61,12 +48,7 @@ def save(
         model.classifier.bias.copy_(bert.classifier.bias[rows])
     model.config.id2label = {column: names[row] for column, row in enumerate(rows)}
     model.config.label2id = {names[row]: column for column, row in enumerate(rows)}
-    model.save_pretrained(folder)
-    (folder / "vocab.txt").write_text(
-        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])
-    )
-    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
-    return folder
+    return save_with_tokenizer(model, folder)
 
 
 def encoder(folder: Path, max_tokens: int = 64) -> NliEncoder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from factcheck_local.config import Settings
-from factcheck_local.pipeline import Run
+from factcheck_local.run import Run
 from factcheck_local.types import (
     Answer,
     Assessment,

@@ -11,9 +11,9 @@ from factcheck_local.assess import assess
 from factcheck_local.assess.factreasoner import reason
 from factcheck_local.config import Settings
 from factcheck_local.markov import infer
-from factcheck_local.pipeline import Run
 from factcheck_local.report import to_dict
 from factcheck_local.report.network import network_of
+from factcheck_local.run import Run
 from factcheck_local.types import (
     Answer,
     Atom,

@@ -20,7 +20,7 @@ from docx.oxml.parser import parse_xml
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
-from factcheck_local.indexer.loaders.text import one_line
+from factcheck_local.indexer.loaders.text import one_line, reading
 from factcheck_local.types import Document
 
 #: Level of a paragraph in the outline: 0 the title, 1 to 9 headings.
@@ -51,7 +51,7 @@ def load(data: bytes, source: str) -> Document:
             Word document.
     """
     office.check(data, source, "DOCX")
-    with office.reading(source, "DOCX"):
+    with reading(source, "DOCX"):
         word = open_document(io.BytesIO(data))
         reader = _Reader(_Styles(word))
         reader.body(word.element.body)

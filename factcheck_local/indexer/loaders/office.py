@@ -13,11 +13,10 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Protocol
 
 from factcheck_local.errors import DocumentError
+from factcheck_local.indexer.loaders.text import reading
 
 #: Uncompressed size of all members together, in bytes.
 MAX_SIZE = 200_000_000
@@ -140,23 +139,6 @@ def _check_sizes(members: list[zipfile.ZipInfo], source: str) -> None:
                 f"{source}: {member.filename!r} is compressed more than {MAX_RATIO} times:"
                 " a zip bomb?"
             )
-
-
-@contextmanager
-def reading(source: str, kind: str) -> Iterator[None]:
-    """Whatever a library makes of a broken file, as one clear line.
-
-    Raises:
-        DocumentError: naming the file, if anything but a lack of memory or of stack is
-            raised inside.
-    """
-    try:
-        yield
-    except (DocumentError, MemoryError, RecursionError):
-        raise
-    except Exception as error:  # a damaged file makes the parsers raise nearly anything
-        what = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DocumentError(f"{source}: is a damaged {kind}: {what}") from error
 
 
 def metadata(properties: Properties) -> dict[str, Any]:

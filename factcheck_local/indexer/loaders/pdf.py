@@ -16,7 +16,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pypdf import PdfReader
-from pypdf.errors import DependencyError
 from pypdf.generic import Destination
 
 from factcheck_local.errors import DocumentError
@@ -26,6 +25,7 @@ from factcheck_local.indexer.loaders.text import (
     clean,
     one_line,
     paragraphs,
+    reading,
     shortened,
 )
 from factcheck_local.types import Block, Document, Span
@@ -84,22 +84,13 @@ def load(data: bytes, source: str, *, ocr: bool = False) -> Document:
 
 @contextmanager
 def _parsing(source: str) -> Iterator[None]:
-    """Silence the parser's warnings about what it mends by itself, and tell its errors.
-
-    Raises:
-        DocumentError: if anything but a lack of memory or of stack is raised inside.
-    """
+    """As `reading`, and the parser does not warn about what it mends by itself."""
     logger = logging.getLogger("pypdf")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        yield
-    except (DocumentError, MemoryError, RecursionError):
-        raise
-    except DependencyError as error:
-        raise DocumentError(f"{source}: is encrypted, and {_first_line(error)}") from error
-    except Exception as error:  # a damaged file makes the parser raise nearly anything
-        raise DocumentError(f"{source}: is a damaged PDF: {_first_line(error)}") from error
+        with reading(source, "PDF"):
+            yield
     finally:
         logger.setLevel(level)
 
@@ -143,11 +134,6 @@ def _recognised(reader: PdfReader, pages: Sequence[str], source: str) -> dict[in
         layered = ocr.with_text_layer(reader, empty, source)
         texts = _texts(_reader(layered, source))
         return {number: text for number, text in zip(empty, texts, strict=True) if text}
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of an error's message, its kind where it has none."""
-    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def _outline(reader: PdfReader, items: Sequence[Any], level: int = 1) -> Iterator[_Entry]:

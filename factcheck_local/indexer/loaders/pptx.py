@@ -20,6 +20,7 @@ from pptx.text.text import TextFrame
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
+from factcheck_local.indexer.loaders.text import reading
 from factcheck_local.types import Document
 
 NOTES = "Speaker notes"
@@ -38,7 +39,7 @@ def load(data: bytes, source: str) -> Document:
     office.check(data, source, "PPTX")
     layout = Layout()
     silent = []
-    with office.reading(source, "PPTX"):
+    with reading(source, "PPTX"):
         deck = Presentation(io.BytesIO(data))
         for number, slide in enumerate(deck.slides, start=1):
             layout.page()

@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -150,6 +151,23 @@ def _no_binary(text: str, source: str) -> str:
             f"{source}: looks binary ({controls} control characters among {len(text)})"
         )
     return text.removeprefix("\ufeff")
+
+
+@contextmanager
+def reading(source: str, kind: str) -> Iterator[None]:
+    """Whatever a library makes of a broken file, as one clear line.
+
+    Raises:
+        DocumentError: naming the file, if anything but a lack of memory or of stack is
+            raised inside.
+    """
+    try:
+        yield
+    except (DocumentError, MemoryError, RecursionError):
+        raise
+    except Exception as error:  # a damaged file makes the parsers raise nearly anything
+        what = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DocumentError(f"{source}: is a damaged {kind}: {what}") from error
 
 
 def clean(text: str) -> str:

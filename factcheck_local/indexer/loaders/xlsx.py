@@ -18,6 +18,7 @@ from openpyxl import load_workbook
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
+from factcheck_local.indexer.loaders.text import reading
 from factcheck_local.types import Document
 
 #: Rows that a sheet can have, as Excel has them.
@@ -43,7 +44,7 @@ def load(data: bytes, source: str) -> Document:
     """
     office.check(data, source, "XLSX")
     layout = Layout()
-    with office.reading(source, "XLSX"):
+    with reading(source, "XLSX"):
         uncomputed = _uncomputed(data)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         try:

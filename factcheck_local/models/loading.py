@@ -1,0 +1,30 @@
+"""What the backends on transformers share when a model is loaded from a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from factcheck_local.errors import ModelError
+from factcheck_local.models.offline import quiet_transformers
+
+
+@contextmanager
+def loading(folder: Path, kind: str) -> Iterator[None]:
+    """Whatever a library makes of a folder that is no such model, as one clear line.
+
+    Args:
+        folder: where the model should be.
+        kind: what it should be, with its article.
+
+    Raises:
+        ModelError: naming the folder, if the library fails on what is in it.
+    """
+    from safetensors import SafetensorError
+
+    quiet_transformers()
+    try:
+        yield
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"{folder}: not {kind}: {error}") from error
