@@ -59,12 +59,19 @@ def test_too_slow(tmp_path: Path) -> None:
 
 def test_too_hungry(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "text", "b.json": HUNGRY, "c.md": "text"})
-    limits = ReadLimits(memory_megabytes=150)
+    limits = ReadLimits(memory_megabytes=200)
     assert outcomes(tmp_path, ["a.md", "b.json", "c.md"], limits) == {
         "a.md": 1,
         "b.json": "needs more memory to read than it may take",
         "c.md": 1,
     }
+
+
+def test_a_limit_that_not_even_the_libraries_keep_to(tmp_path: Path) -> None:
+    """Every file fails with a reason, and none of them ends the run."""
+    write(tmp_path, {"a.pdf": "text", "b.docx": "text"})
+    found = outcomes(tmp_path, ["a.pdf", "b.docx"], ReadLimits(memory_megabytes=45))
+    assert all(isinstance(reason, str) for reason in found.values()), found
 
 
 def test_a_process_that_dies_takes_one_file_with_it(tmp_path: Path) -> None:

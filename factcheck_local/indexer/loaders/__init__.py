@@ -109,7 +109,6 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
     if reason := why_unsupported(path.name if _is_unicode(source) else source):
         raise UnsupportedFormatError(f"{source}: {reason}")
     form = LOADERS[path.suffix.lower()]
-    module = import_module(f"{__name__}.{form.module}")
     try:
         mode = path.stat().st_mode
         if not S_ISREG(mode) and not S_ISDIR(mode):  # a pipe would never end
@@ -118,6 +117,8 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
     except OSError as error:
         raise DocumentError(f"{source}: cannot be read: {error.strerror}") from error
     try:
+        # Its libraries, too, may not fit in the memory that is left.
+        module = import_module(f"{__name__}.{form.module}")
         document = cast(
             Document, module.load(data, source, ocr=ocr) if form.ocr else module.load(data, source)
         )
