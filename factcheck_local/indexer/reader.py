@@ -43,7 +43,7 @@ class ReadLimits:
     Attributes:
         megabytes: size of the file.
         seconds: time.
-        memory_megabytes: memory of the process that reads.
+        memory_megabytes: address space of the process that reads, beyond what it starts with.
     """
 
     megabytes: float = 200.0
@@ -183,8 +183,11 @@ def _settle(megabytes: float) -> None:
     if sys.platform == "linux":
         import resource
 
+        # What the interpreter and its libraries map differs by hundreds of megabytes between
+        # machines, so the limit is counted from here.
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        limit = pages * resource.getpagesize() + int(megabytes * 1e6)
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        limit = int(megabytes * 1e6)
         if most != resource.RLIM_INFINITY:
             limit = min(limit, most)  # whoever started the run may have set one
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

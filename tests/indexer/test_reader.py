@@ -18,8 +18,8 @@ from .helpers import write
 #: Takes seconds to cut.
 LARGE = "\n".join(f"# {'x ' * 40}{n}" for n in range(40_000))
 
-#: Takes some 200 MB when parsed.
-HUNGRY = "[" + "{}," * 3_000_000 + '{"a": "b"}]'
+#: Takes some 500 MB when parsed.
+HUNGRY = "[" + "{}," * 6_000_000 + '{"a": "b"}]'
 
 
 def outcomes(folder: Path, names: Sequence[str], limits: ReadLimits) -> dict[str, str | int]:
@@ -59,7 +59,7 @@ def test_too_slow(tmp_path: Path) -> None:
 
 def test_too_hungry(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "text", "b.json": HUNGRY, "c.md": "text"})
-    limits = ReadLimits(memory_megabytes=200)
+    limits = ReadLimits(memory_megabytes=300)
     assert outcomes(tmp_path, ["a.md", "b.json", "c.md"], limits) == {
         "a.md": 1,
         "b.json": "needs more memory to read than it may take",
@@ -70,7 +70,7 @@ def test_too_hungry(tmp_path: Path) -> None:
 def test_a_limit_that_not_even_the_libraries_keep_to(tmp_path: Path) -> None:
     """Every file fails with a reason, and none of them ends the run."""
     write(tmp_path, {"a.pdf": "text", "b.docx": "text"})
-    found = outcomes(tmp_path, ["a.pdf", "b.docx"], ReadLimits(memory_megabytes=45))
+    found = outcomes(tmp_path, ["a.pdf", "b.docx"], ReadLimits(memory_megabytes=5))
     assert all(isinstance(reason, str) for reason in found.values()), found
 
 
