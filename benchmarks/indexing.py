@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.nli.machine import machine, peak_memory
 from factcheck_local import __version__
+from factcheck_local.bench.machine import machine, peak_memory
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import SyncReport, sync

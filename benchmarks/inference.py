@@ -36,8 +36,8 @@ from benchmarks.fact_graphs import (
     fact_graph,
     sparse_fact_graph,
 )
-from benchmarks.nli.machine import machine
 from factcheck_local import __version__
+from factcheck_local.bench.machine import machine
 from factcheck_local.errors import InferenceError
 from factcheck_local.markov import Limits, Network, Parameterisation, infer
 from factcheck_local.markov.arrays import compile_network

@@ -35,9 +35,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.nli.machine import machine
 from benchmarks.nli.pairs import LABELS
 from benchmarks.peer_server import serve
+from factcheck_local.bench.machine import machine
 from factcheck_local.config import Settings
 from factcheck_local.errors import InputError
 from factcheck_local.metrics import balanced_accuracy, confusion_matrix

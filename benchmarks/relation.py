@@ -27,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.nli.gate import THRESHOLDS, gate_report
-from benchmarks.nli.machine import machine
 from benchmarks.nli.measures import RESAMPLES, Judged, Scored, measure
 from benchmarks.nli.pairs import FILES, LABELS, DevSet, load_set, read_rows
 from benchmarks.nli.plots import plot_roc
@@ -36,6 +35,7 @@ from benchmarks.nli.sample import add_sample_options
 from benchmarks.nli.table import to_markdown
 from benchmarks.nli.wice import read_claims
 from benchmarks.nli.worker import Task
+from factcheck_local.bench.machine import machine
 from factcheck_local.config import Settings
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.offline import go_offline

@@ -24,10 +24,10 @@ from statistics import fmean
 from typing import Any, get_args
 
 from benchmarks.evidence import Collection, Query, factcheckbench, wice
-from benchmarks.nli.machine import machine
 from benchmarks.nli.pairs import read_rows
 from benchmarks.nli.sample import CACHE, DATA, kept_scorer
 from factcheck_local import __version__
+from factcheck_local.bench.machine import machine
 from factcheck_local.indexer.fingerprint import SCHEMA, Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync

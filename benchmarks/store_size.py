@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.nli.machine import machine, peak_memory
 from factcheck_local import __version__
+from factcheck_local.bench.machine import machine, peak_memory
 from factcheck_local.indexer.fingerprint import EmbedderPrint, Fingerprint
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.scope import Condition, in_scope

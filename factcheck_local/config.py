@@ -13,7 +13,25 @@ from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 from factcheck_local.queries import Queries
 from factcheck_local.retrieve import Retrieval
 
-ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
+#: Those that build a graphical model from relations.
+GRAPH_ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
+
+#: Those that ask the LLM about each claim or segment, see ``assess.judges``.
+JUDGES = (
+    "factscore",
+    "factverify",
+    "veriscore",
+    "veriscore-binary",
+    "verify",
+    "judge",
+    "felm-segment",
+    "felm-segment-cot",
+    "felm-segment-content",
+    "felm-claim",
+    "felm-claim-cot",
+    "felm-claim-content",
+)
+ASSESSORS = (*GRAPH_ASSESSORS, *JUDGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +41,8 @@ class Settings:
     Attributes:
         assessor: ``fr1``: each atom with its own contexts; ``fr2``: every atom
             with every context; ``fr3``: contexts with each other too; ``fr4``: and
-            with the documents they come from, copies of a text counted once.
+            with the documents they come from, copies of a text counted once. Or one of
+            ``JUDGES``: the LLM decides each atom itself, from the same contexts.
         k: contexts retrieved for an atom, at least 1.
         retrieval: ``dense``, ``lexical`` or ``fused``, see ``retrieve.search``.
         where: conditions on the sources that may be used, see ``indexer.scope.Condition``.

@@ -14,9 +14,12 @@ from functools import cached_property, partial
 from typing import Any
 
 from factcheck_local.assess import assess
+from factcheck_local.assess.contract import Case
 from factcheck_local.assess.factreasoner import reason
+from factcheck_local.assess.judged import assessment_of
+from factcheck_local.assess.judges import JUDGES as JUDGE_BY_NAME
 from factcheck_local.atomize import Atomized, atomize, merge_repeats
-from factcheck_local.config import Settings
+from factcheck_local.config import JUDGES, Settings
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
@@ -41,7 +44,7 @@ from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import revise
 from factcheck_local.run import Run, Work
 from factcheck_local.segment import segment
-from factcheck_local.types import Answer, Atom, Context, Span
+from factcheck_local.types import Answer, Assessment, Atom, Context, Span
 
 #: Called with a stage's name, the units done and all units of the stage.
 Progress = Callable[[str, int, int], None]
@@ -152,6 +155,9 @@ class FactChecker:
         answer = record.answer
         atoms = self._atoms(answer, work) if record.atoms is None else record.atoms
         checked = [a for a in atoms if a.kind.check_worthy and a.id not in work.failures]
+        if self.settings.assessor in JUDGES:
+            assessment = self._judge(record, atoms, checked, work)
+            return self._run(record, assessment, started, work)
         retrieved = self._retrieve(checked, record, work)
         with work.stage("load"):
             model = self.relation_model
@@ -199,6 +205,35 @@ class FactChecker:
             self.settings,
             work.notes,
         )
+        return self._run(record, assessment, started, work)
+
+    def _judge(
+        self, record: Record, atoms: Sequence[Atom], checked: Sequence[Atom], work: Work
+    ) -> Assessment:
+        """The way of an assessor that asks the LLM instead of building a network."""
+        judge = JUDGE_BY_NAME[self.settings.assessor]
+        contexts: Sequence[Context] = ()
+        by_atom: Mapping[str, tuple[str, ...]] = {}
+        if judge.wants_contexts:
+            retrieved = self._retrieve(checked, record, work)
+            contexts, by_atom = retrieved.contexts, retrieved.by_atom
+        with work.stage("load"):
+            llm = self.llm
+        case = Case(record.answer, tuple(checked), {c.id: c for c in contexts}, by_atom)
+        with work.stage("judge"):
+            judged = judge.judge(case, llm, partial(self._progress, "judge"))
+        work.note(judged.cut, "claims had more to read than the model was shown")
+        return assessment_of(
+            record.answer,
+            atoms,
+            contexts,
+            judged,
+            work.failures,
+            self.settings.assessor,
+            work.notes,
+        )
+
+    def _run(self, record: Record, assessment: Assessment, started: str, work: Work) -> Run:
         return Run(
             assessment=assessment,
             settings=self.settings,
@@ -343,8 +378,11 @@ class FactChecker:
         return same_models and (index or {}).get("digest") == (before or {}).get("digest")
 
     def _models_used(self) -> tuple[dict[str, Any], ...]:
-        used: list[tuple[str, Identified | RelationModel]]
-        used = [("relation", self.relation_model), ("embedder", self.embedder)]
+        used: list[tuple[str, Identified | RelationModel]] = []
+        if self.settings.assessor not in JUDGES:
+            used.append(("relation", self.relation_model))
+        if "embedder" in self.__dict__ or self.settings.assessor not in JUDGES:
+            used.append(("embedder", self.embedder))
         if "llm" in self.__dict__:
             used.insert(0, ("llm", self.llm))
         if (reranker := self.__dict__.get("reranker")) is not None:

@@ -292,10 +292,14 @@ class ScoredPair:
 
 
 class Verdict(StrEnum):
-    """What is said of an atom; ``unscored`` and ``skipped`` are not judgements."""
+    """What is said of an atom; ``unscored`` and ``skipped`` are not judgements.
+
+    ``unsupported`` is what assessors of two labels say: contradicted or not found.
+    """
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
+    UNSUPPORTED = "unsupported"
     CONFLICTING = "conflicting"
     NOT_FOUND = "not_found"
     UNSCORED = "unscored"
@@ -348,7 +352,8 @@ class Sensitivity:
 class AtomAssessment:
     """An atom with its verdict; ``probability`` is None where none was computed.
 
-    ``sensitivity`` is None, too, where nothing relates to the atom.
+    ``sensitivity`` is None, too, where nothing relates to the atom. ``read`` are the ids of
+    the contexts that a judge had before it, best first; ``reason`` is then what it wrote.
     """
 
     atom: Atom
@@ -357,6 +362,7 @@ class AtomAssessment:
     reason: str | None = None
     evidence: tuple[Evidence, ...] = ()
     sensitivity: Sensitivity | None = None
+    read: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,18 +110,3 @@ def measure(scored: Scored, calibration: Calibration, *, seed: int) -> dict[str,
         "ece": both(Judged.ece),
         "confusion": {"labels": scored.labels, "rows_gold": matrix.tolist()},
     }
-
-
-def roc_curve(scores: Floats, truth: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """False and true positive rates at every threshold, from (0, 0) to (1, 1).
-
-    Args:
-        scores: higher for what is believed true, shape (n,).
-        truth: shape (n,), both classes in it.
-    """
-    order = np.argsort(-scores, kind="stable")
-    hits, misses = np.cumsum(truth[order]), np.cumsum(~truth[order])
-    # Equal scores cannot be told apart by a threshold: one point for all of them.
-    ends = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)
-    rates = [np.concatenate([[0.0], part[ends] / part[-1]]) for part in (misses, hits)]
-    return rates[0], rates[1]

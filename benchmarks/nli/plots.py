@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.nli.measures import Judged, roc_curve
+from benchmarks.nli.measures import Judged
 from benchmarks.nli.pairs import LABELS
+from factcheck_local.metrics import roc_curve
 
 
 def plot_roc(models: Mapping[str, Judged], label: str, title: str, path: Path) -> bool:
@@ -33,9 +34,10 @@ def plot_roc(models: Mapping[str, Judged], label: str, title: str, path: Path) -
     drawn = False
     for name, judged in models.items():
         area = judged.auroc(label, np.arange(len(judged.gold)))
-        if area is None:
+        curve = roc_curve(judged.p[:, column].tolist(), (judged.gold == column).tolist())
+        if area is None or curve is None:
             continue
-        false, true = roc_curve(judged.p[:, column], judged.gold == column)
+        false, true = curve
         axes.plot(false, true, label=f"{name} ({area:.3f})")
         drawn = True
     if drawn:

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.nli.machine import machine, peak_memory
 from benchmarks.nli.pairs import DevSet, Pair, load_set
 from benchmarks.nli.timings import TimingLog, speed
+from factcheck_local.bench.machine import machine, peak_memory
 from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.relate import (
     CalibratedRelationModel,

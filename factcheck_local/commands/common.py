@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from factcheck_local.config import ASSESSORS, Settings
+from factcheck_local.config import ASSESSORS, GRAPH_ASSESSORS, JUDGES, Settings
 from factcheck_local.errors import InputError, StoreError
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.folder import STORE_NAME, find_store
@@ -166,7 +166,9 @@ as_option = click.option(
 assessor_option = click.option(
     "--assessor",
     type=click.Choice(ASSESSORS),
-    help=f"Which relations count; {Settings().assessor}.",
+    metavar="NAME",
+    help=f"How claims are judged; {Settings().assessor}. By a graphical model: "
+    f"{', '.join(GRAPH_ASSESSORS)}; or by the LLM itself: {', '.join(JUDGES)}.",
 )
 relation_option = click.option(
     "--relation",

@@ -31,7 +31,7 @@ from factcheck_local.commands.common import (
 from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
 from factcheck_local.commands.stored import check_complete, replace_file, warn_of_models
-from factcheck_local.config import Settings
+from factcheck_local.config import GRAPH_ASSESSORS, JUDGES, Settings
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
 from factcheck_local.correct.stage import shown
 from factcheck_local.errors import InputError, RecordError
@@ -93,6 +93,12 @@ def command(
     stored = _stored(data, name)
     if stored is not None and settings_values(question=question, **chosen):
         raise click.UsageError("a stored run keeps its settings: expected no option that sets one")
+    assessor = stored["run"]["settings"]["assessor"] if stored else chosen["assessor"]
+    if assessor in JUDGES:
+        raise InputError(
+            f"assessor {assessor}: a judge gives no evidence to correct from",
+            hint=f"--assessor {'|'.join(GRAPH_ASSESSORS)}",
+        )
     target = _target(data, name, stored) if write else None
     if stored is None:
         assessment, found = _verify_and_correct(

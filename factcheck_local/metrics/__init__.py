@@ -14,6 +14,7 @@ from factcheck_local.metrics.factual_precision import factual_precision, support
 from factcheck_local.metrics.hallucination_score import hallucination_score
 from factcheck_local.metrics.mae import mae
 from factcheck_local.metrics.precision_recall import PrecisionRecall, precision_recall
+from factcheck_local.metrics.roc_curve import roc_curve
 
 __all__ = [
     "PrecisionRecall",
@@ -31,5 +32,6 @@ __all__ = [
     "mae",
     "precision_recall",
     "recall_at_k",
+    "roc_curve",
     "supported_count",
 ]

@@ -39,7 +39,7 @@ class Identified(Protocol):
 
 
 class TextGenerator(Identified, Protocol):
-    """Continues a chat, greedily: the same messages give the same text."""
+    """Continues a chat: the same messages, temperature and seed give the same text."""
 
     def generate(
         self,
@@ -48,6 +48,8 @@ class TextGenerator(Identified, Protocol):
         max_tokens: int,
         stop: Sequence[str] = (),
         start: str = "",
+        temperature: float = 0.0,
+        seed: int = 0,
     ) -> str:
         """Return the assistant's next turn.
 
@@ -56,6 +58,8 @@ class TextGenerator(Identified, Protocol):
             max_tokens: longest reply.
             stop: texts before the first of which the reply is cut.
             start: how the reply begins; not part of what is returned.
+            temperature: of sampling, at least 0; at 0 the likeliest token is taken.
+            seed: of sampling.
 
         Raises:
             ScoringError: if the messages do not fit the model's context.

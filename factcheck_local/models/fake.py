@@ -48,6 +48,8 @@ class FakeChatModel:
         max_tokens: int,
         stop: Sequence[str] = (),
         start: str = "",  # noqa: ARG002
+        temperature: float = 0.0,  # noqa: ARG002
+        seed: int = 0,  # noqa: ARG002
     ) -> str:
         """Reply by script, cut as a real model's text is."""
         self.calls.append(tuple(messages))

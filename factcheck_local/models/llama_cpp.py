@@ -99,17 +99,20 @@ class LlamaCppModel:
         max_tokens: int,
         stop: Sequence[str] = (),
         start: str = "",
+        temperature: float = 0.0,
+        seed: int = 0,
     ) -> str:
-        """Continue the chat greedily; see ``TextGenerator``."""
+        """Continue the chat; see ``TextGenerator``."""
         prompt = self._tokens(messages) + self._assistant_opening()
         prompt += self._llama.tokenize(start, markup=False)
         logits = self._read(prompt, room=max_tokens, wants_logits=True)
         # A character may span tokens, so bytes are decoded incrementally.
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         text = ""
+        draw = np.random.default_rng(seed)
         # The reply's tokens, read one by one, are not kept for the next prompt; see ``_read``.
         for count in range(max_tokens):
-            token = int(np.argmax(logits))
+            token = _next_token(logits, temperature, draw)
             if self._llama.ends_turn(token):
                 break
             text += decoder.decode(self._llama.piece(token))
@@ -213,6 +216,17 @@ class LlamaCppModel:
 
     def _markup(self, text: str) -> list[int]:
         return self._llama.tokenize(text, markup=True)
+
+
+def _next_token(
+    logits: npt.NDArray[np.float32], temperature: float, draw: np.random.Generator
+) -> int:
+    """The likeliest token at temperature 0, else one drawn from the tempered softmax."""
+    if temperature <= 0:
+        return int(np.argmax(logits))
+    # Gumbel's trick: the largest of logits / T + Gumbel noise is a draw from their softmax.
+    tempered = logits.astype(np.float64) / temperature
+    return int(np.argmax(tempered + draw.gumbel(size=tempered.shape)))
 
 
 def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:

@@ -10,34 +10,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from factcheck_local.errors import ModelError, StoreError
+from factcheck_local.errors import ModelError
+from factcheck_local.keyed_file import KeyedFile
 from factcheck_local.relate.contract import LogProbabilities, PairScorer, Premise
 from factcheck_local.types import SUM_TOLERANCE
-
-#: Kept in the file as SQLite's ``user_version``.
-SCHEMA_VERSION = 1
-
-#: Seconds to wait for another process that is writing.
-_PATIENCE = 60.0
 
 #: Little-endian, so that a store can be carried to another machine.
 _ROW = np.dtype("<f8")
 
 
 class VerdictCache:
-    """A SQLite file of scores by key; several processes may share it.
-
-    A connection lasts for one call: there is nothing to close, and no lock is held
-    while a model is at work.
-    """
+    """A file of scores by key; several processes may share it."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, or make it.
@@ -45,20 +34,18 @@ class VerdictCache:
         Raises:
             StoreError: if it is damaged, or of another version.
         """
-        self.path = path
-        with self._connected() as db:
-            # IMMEDIATE: of two processes that make the file, one waits for the other.
-            db.execute("BEGIN IMMEDIATE")
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if version != SCHEMA_VERSION and (version or tables):
-                raise self._error(f"expected schema version {SCHEMA_VERSION}, got {version}")
-            if not tables:
-                db.execute(
-                    "CREATE TABLE scores (key BLOB PRIMARY KEY, log_p BLOB NOT NULL) WITHOUT ROWID"
-                )
-                db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            db.execute("COMMIT")
+        self._file = KeyedFile(
+            path,
+            "scores",
+            "log_p",
+            what="the cache of verdicts",
+            hint=f"rm {path}*, which loses nothing but time; or --no-cache",
+        )
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, LogProbabilities]:
         """The rows that are there, by key; each of shape (3,).
@@ -66,13 +53,7 @@ class VerdictCache:
         Raises:
             StoreError: if the file is damaged.
         """
-        found = {}
-        with self._connected() as db:
-            for key in keys:
-                row = db.execute("SELECT log_p FROM scores WHERE key = ?", (key,)).fetchone()
-                if row is not None:
-                    found[key] = self._decode(row[0])
-        return found
+        return {key: self._decode(data) for key, data in self._file.read(keys).items()}
 
     def put(self, rows: Mapping[bytes, LogProbabilities]) -> None:
         """Keep rows of shape (3,) by key: all of them, on disk, or none.
@@ -80,43 +61,20 @@ class VerdictCache:
         Raises:
             StoreError: if the file is damaged or cannot be written.
         """
-        values = [(key, row.astype(_ROW).tobytes()) for key, row in rows.items()]
-        with self._connected() as db, db:
-            db.execute("BEGIN IMMEDIATE")
-            # Another process may have read the same pair meanwhile, with the same result.
-            db.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?)", values)
+        self._file.write({key: row.astype(_ROW).tobytes() for key, row in rows.items()})
 
     def __len__(self) -> int:
         """How many scores there are."""
-        with self._connected() as db:
-            return int(db.execute("SELECT count(*) FROM scores").fetchone()[0])
-
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        try:
-            # No isolation level: transactions are begun by hand, where one is meant.
-            with closing(sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)) as db:
-                # A power cut may undo the last writes, never tear one: they are computed again.
-                db.execute("PRAGMA journal_mode = WAL")
-                db.execute("PRAGMA synchronous = NORMAL")
-                yield db
-        except sqlite3.Error as error:
-            raise self._error(str(error)) from error
+        return len(self._file)
 
     def _decode(self, data: object) -> LogProbabilities:
         if not isinstance(data, bytes) or len(data) != 3 * _ROW.itemsize:
-            raise self._error("a score is not three numbers")
+            raise self._file.error("a score is not three numbers")
         row = np.frombuffer(data, dtype=_ROW).astype(np.float64)
         # A comparison with NaN is false, so this refuses NaN too.
         if not abs(np.exp(np.minimum(row, 1.0)).sum() - 1.0) <= SUM_TOLERANCE:
-            raise self._error(f"a score is no distribution: {row.tolist()}")
+            raise self._file.error(f"a score is no distribution: {row.tolist()}")
         return row
-
-    def _error(self, why: str) -> StoreError:
-        return StoreError(
-            f"{self.path}: the cache of verdicts cannot be used: {why}",
-            hint=f"rm {self.path}*, which loses nothing but time; or --no-cache",
-        )
 
 
 class CachedPairScorer:

@@ -7,10 +7,10 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from factcheck_local.report.places import answer_file
-from factcheck_local.report.view import citations, described, one_line, percent, turns_on
+from factcheck_local.report.view import citations, described, one_line, percent, turns_on, uncited
 
 #: Verdicts that are failures unless others are chosen.
-FAILURES = ("contradicted", "conflicting", "not_found")
+FAILURES = ("contradicted", "unsupported", "conflicting", "not_found")
 
 
 def to_junit(assessments: Sequence[dict[str, Any]], *, failing: Collection[str] = FAILURES) -> str:
@@ -85,6 +85,6 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[str]
     for c in found:
         yield one_line(described(c))
     if not found:
-        yield "Nothing in the documents relates to it."
+        yield uncited(assessment, atom)
     if sentence := turns_on(assessment, atom):
         yield one_line(sentence)

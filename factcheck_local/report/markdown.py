@@ -17,6 +17,7 @@ from factcheck_local.report.view import (
     selection,
     timing,
     turns_on,
+    uncited,
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
@@ -90,7 +91,7 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
             )
         if sentence := turns_on(assessment, atom):
             yield f"- {plain(sentence)}"
-        yield "" if found else "Nothing in the documents relates to it.\n"
+        yield "" if found else f"{plain(uncited(assessment, atom))}\n"
     yield "## Run"
     yield ""
     yield f"- inference: {assessment['inference']['method']}"

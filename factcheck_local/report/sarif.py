@@ -35,6 +35,13 @@ _RULES = {
         "P(claim) is under 50 %, and a passage contradicts it. "
         "Correct the claim, or the document if that is wrong.",
     ),
+    "unsupported": (
+        "error",
+        "UnsupportedClaim",
+        "The documents do not support a claim.",
+        "They contradict it or say nothing of it; the assessor that was chosen does not tell "
+        "which. Correct the claim, or leave it out.",
+    ),
     "conflicting": (
         "warning",
         "ConflictingSources",

@@ -83,13 +83,15 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
 
     A measure is None where there is nothing to measure. Precision counts
     P > ½ (FactReasoner §3.2); in the hallucination score (FactBench) C are the
-    atoms with P < ½ and U those with P = ½. ``precision_interval`` is the 95 %
+    atoms with P < ½ and U those with P = ½. An atom that a judge says is not found is of
+    the latter, whatever its P. ``precision_interval`` is the 95 %
     percentile bootstrap of the precision over the units of the answer that the atoms
     were split from, since atoms of one sentence stand and fall together.
     """
     scored = [a.probability for a in found.atoms if a.probability is not None]
-    supported = sum(p > 0.5 for p in scored)
-    contradicted = sum(p < 0.5 for p in scored)
+    decided = [p for p in map(_decided, found.atoms) if p is not None]
+    supported = sum(p > 0.5 for p in decided)
+    contradicted = sum(p < 0.5 for p in decided)
     undecided = len(scored) - supported - contradicted
     return {
         "precision": factual_precision(supported, len(scored)),
@@ -103,12 +105,19 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
     }
 
 
+def _decided(assessed: AtomAssessment) -> float | None:
+    """P, or ½ where the verdict is that it is undecided."""
+    if assessed.probability is not None and assessed.verdict is Verdict.NOT_FOUND:
+        return 0.5
+    return assessed.probability
+
+
 def _precision_interval(atoms: Sequence[AtomAssessment]) -> list[float] | None:
     """Low and high; None without a scored atom."""
     units: dict[Span | str, list[bool]] = {}
     for a in atoms:
-        if a.probability is not None:
-            units.setdefault(a.atom.span or a.atom.original, []).append(a.probability > 0.5)
+        if (p := _decided(a)) is not None:
+            units.setdefault(a.atom.span or a.atom.original, []).append(p > 0.5)
     found = bootstrap_ci(
         [(sum(unit), len(unit)) for unit in units.values()],
         lambda drawn: factual_precision(sum(s for s, _ in drawn), sum(n for _, n in drawn)),
@@ -133,10 +142,11 @@ def _atom(assessed: AtomAssessment) -> dict[str, Any]:
         "probability": assessed.probability,
         "reason": assessed.reason,
         "label": atom.label,
+        "read": list(assessed.read),
         "evidence": [_evidence(e) for e in assessed.evidence],
         "sensitivity": _sensitivity(assessed.sensitivity),
     }
-    optional = ("reason", "label", "repeats", "sensitivity")
+    optional = ("reason", "label", "read", "repeats", "sensitivity")
     return {k: v for k, v in fields.items() if v or k not in optional}
 
 

@@ -22,11 +22,13 @@ from factcheck_local.report.view import (
     selection,
     timing,
     turns_on,
+    uncited,
 )
 
 _COLOURS = {
     "supported": "green",
     "contradicted": "red",
+    "unsupported": "red",
     "conflicting": "magenta",
     "not_found": "yellow",
     "unscored": "bold red",
@@ -147,7 +149,7 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
         return Text(one_line(atom["reason"]))
     found = list(citations(assessment, atom))
     if not found:
-        return Text("nothing in the documents relates to it", style="dim")
+        return Text(one_line(uncited(assessment, atom)), style="dim")
     shown = found if atom["verdict"] == "conflicting" else found[:1]
     text = Text()
     for i, citation in enumerate(shown):

@@ -6,10 +6,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from factcheck_local.config import JUDGES
+
 #: Shown beside a verdict, so that it can be told without colour.
 SIGNS = {
     "supported": "✓",
     "contradicted": "✗",
+    "unsupported": "∅",
     "conflicting": "≠",
     "not_found": "?",
     "unscored": "!",
@@ -61,6 +64,17 @@ def citations(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[Cita
         yield from (next(c for c in found if c.relation == side) for side in sides)
     else:
         yield from sorted(found, key=lambda c: c.relation != wanted)
+
+
+def uncited(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
+    """What there is to say of a verdict without evidence: a judge's words and what it read."""
+    contexts = {c["id"]: c for c in assessment["contexts"]}
+    said = [f"“{one_line(atom['reason'])}”"] if atom.get("reason") else []
+    if read := atom.get("read"):
+        said.append("Judged from " + ", ".join(place(contexts[id_], None) for id_ in read) + ".")
+    elif assessment["run"]["settings"]["assessor"] in JUDGES:
+        said.append("Judged without passages.")
+    return " ".join(said) or "Nothing in the documents relates to it."
 
 
 def described(citation: Citation) -> str:

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.nli.measures import Judged, Scored, measure, roc_curve
+from benchmarks.nli.measures import Judged, Scored, measure
 from benchmarks.nli.pairs import DevSet, Pair
 from benchmarks.nli.plots import plot_roc
 from benchmarks.nli.table import to_markdown
 from benchmarks.relation import scored_of
-from factcheck_local.metrics import auroc
 from factcheck_local.relate import Calibration
 
 P = np.array([[0.55, 0.1, 0.35], [0.1, 0.65, 0.25], [0.19, 0.09, 0.72], [0.13, 0.15, 0.72]])
@@ -66,16 +65,6 @@ def test_a_calibration_changes_the_measures_but_not_those_without_it() -> None:
     found = measure(pairs, biased, seed=0)["balanced_accuracy"]
     assert found["value"] == pytest.approx(1 / 3)
     assert found["uncalibrated"] == 1.0
-
-
-def test_the_area_under_the_curve_is_the_auroc() -> None:
-    generator = np.random.default_rng(0)
-    # Rounded, so that there are equal scores.
-    scores = generator.random(60).round(1)
-    truth = generator.random(60) < scores
-    false, true = roc_curve(scores, truth)
-    assert (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
-    assert np.trapezoid(true, false) == pytest.approx(auroc(scores.tolist(), truth.tolist()))
 
 
 def test_a_curve_is_drawn_where_there_is_one(tmp_path: Path) -> None:

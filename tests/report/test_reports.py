@@ -81,7 +81,8 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
         "precision_interval",  # added
     }
     assert set(whole["summary"]["counts"]) == {
-        *("supported", "contradicted", "conflicting", "not_found", "unscored", "skipped")
+        *("supported", "contradicted", "conflicting", "not_found", "unscored", "skipped"),
+        "unsupported",  # added, of judges with two labels
     }
     always = {"id", "text", "original", "kind", "span", "verdict", "probability", "evidence"}
     extra = {"a0": {"repeats"}, "a2": {"label"}, "a4": {"reason"}}  # repeats, label: added
@@ -126,7 +127,8 @@ def test_the_interval_resamples_sentences() -> None:
 
 def test_values(whole: dict[str, Any]) -> None:
     assert json.loads(json.dumps(whole, allow_nan=False)) == whole
-    assert whole["summary"]["counts"] == dict.fromkeys(whole["summary"]["counts"], 1)
+    counts = dict.fromkeys(whole["summary"]["counts"], 1) | {"unsupported": 0}
+    assert whole["summary"]["counts"] == counts
     scored = [0.97, 0.25, 0.04, 0.5]
     assert whole["summary"]["precision"] == 1 / 4
     assert whole["summary"]["entropy"] == entropy(scored)
@@ -239,11 +241,11 @@ def test_headline(whole: dict[str, Any]) -> None:
 def test_text(whole: dict[str, Any]) -> None:
     shown = text_of(whole)
     for verdict, sign in SIGNS.items():
-        if verdict != "skipped":
+        if whole["summary"]["counts"][verdict] and verdict != "skipped":
             assert f"{sign} {verdict.replace('_', ' ')}" in shown
     assert "leave.md:10 (entailment 95.0 %, source 0.98)" in shown
     assert "the passage does not fit" in shown
-    assert "nothing in the documents relates to it" in shown
+    assert "Nothing in the documents relates to it." in shown
     assert "not check-worthy, so not verified:\n  other: Hi!" in shown
     assert "note: 2 rewordings were not trusted" in shown
     assert whole["run"]["signature"] in shown.replace("\n", "")

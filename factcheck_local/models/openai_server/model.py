@@ -140,8 +140,10 @@ class ServerModel:
         max_tokens: int,
         stop: Sequence[str] = (),
         start: str = "",
+        temperature: float = 0.0,
+        seed: int = 0,
     ) -> str:
-        """Continue the chat greedily; see ``TextGenerator``.
+        """Continue the chat; see ``TextGenerator``.
 
         Raises:
             ModelError: if the server refuses any request.
@@ -153,7 +155,8 @@ class ServerModel:
         if self._format is not None:
             # In case the server does not know the token that closes a turn.
             stops.append(self._format.closing.strip())
-        asked: dict[str, Any] = {"temperature": 0, "seed": 0, "max_tokens": max_tokens}
+        asked: dict[str, Any] = {"temperature": temperature, "seed": seed}
+        asked["max_tokens"] = max_tokens
         if stops:
             asked["stop"] = stops
         with self._named():

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from factcheck_local.report.view import DECIDES, SIGNS, place, quoted, turns_on
+from factcheck_local.report.view import DECIDES, SIGNS, place, quoted, turns_on, uncited
 
 #: What a reader has to look at first; the first of a stretch's verdicts colours it.
-URGENCY = ("contradicted", "conflicting", "unscored", "not_found", "supported")
+URGENCY = (
+    "contradicted",
+    "unsupported",
+    "conflicting",
+    "unscored",
+    "not_found",
+    "supported",
+)
 
 VERBS = {"entailment": "supports", "contradiction": "contradicts"}
 
@@ -70,6 +77,7 @@ class Claim:
         evidence: what decides first.
         sources: those of the evidence, and those that matter without bearing on it.
         turns_on: the relation without which P crosses ½, as a sentence, or empty.
+        uncited: what there is to say where there is no evidence.
     """
 
     number: int
@@ -81,6 +89,7 @@ class Claim:
     evidence: tuple[Evidence, ...]
     sources: tuple[Source, ...]
     turns_on: str
+    uncited: str
 
     @property
     def verdict(self) -> str:
@@ -118,6 +127,7 @@ def claims_of(assessment: dict[str, Any]) -> list[Claim]:
                 evidence=evidence,
                 sources=_sources(atom, evidence),
                 turns_on=turns_on(assessment, atom),
+                uncited=uncited(assessment, atom),
             )
         )
     return found

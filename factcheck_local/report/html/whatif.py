@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from factcheck_local.config import JUDGES
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import FactcheckError
 from factcheck_local.markov import Network, infer
@@ -39,6 +40,8 @@ def page_model(assessment: Mapping[str, Any]) -> tuple[dict[str, Any] | None, st
     scored = {name: p for name, p in scored.items() if p is not None}
     if not scored:
         return None, "No claim has a probability."
+    if assessment["run"]["settings"]["assessor"] in JUDGES:
+        return None, "The verdicts are a judge's own; there is no network behind them."
     if not assessment["inference"]["exact"]:
         return None, "The probabilities of this run are approximate; the page computes exactly."
     try:

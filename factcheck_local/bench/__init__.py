@@ -1,0 +1,1 @@
+"""Assessors side by side: the same atoms and contexts, gold labels, measures and tables."""

@@ -1,0 +1,1 @@
+"""The benchmarks' data as items: one data set a file."""

@@ -1,0 +1,137 @@
+"""A chat model that says again what it said before: for benchmarks, which are run again.
+
+The key is a hash of everything that a reply depends on: the model's id and weights, the
+chat, what is asked. With each value stands what it took, so that the cost of a method is
+known whoever paid it first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from factcheck_local.keyed_file import KeyedFile
+from factcheck_local.models.contracts import ChatModel, Message
+
+
+class CachedChatModel:
+    """Wraps a model that is loaded at the first thing it has not said; a ``ChatModel``.
+
+    Failures are not kept.
+
+    Attributes:
+        id: the wrapped model's.
+        sha256: the wrapped model's.
+        seconds: what the replies so far took when they were computed.
+        calls: labels scored and texts generated so far.
+    """
+
+    def __init__(
+        self, load: Callable[[], ChatModel], model_id: str, sha256: str, path: Path
+    ) -> None:
+        """Open the cache.
+
+        Args:
+            load: gives the model; called at most once.
+            model_id: its id, known beforehand.
+            sha256: hash of its weights, known beforehand.
+            path: the file that keeps what it said; made where it is not there.
+
+        Raises:
+            StoreError: if the file is damaged.
+        """
+        self._load = load
+        self.id = model_id
+        self.sha256 = sha256
+        self.seconds = 0.0
+        self.calls = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = KeyedFile(
+            path,
+            "replies",
+            "reply",
+            what="the cache of replies",
+            hint=f"rm {path}*, which loses nothing but time",
+        )
+
+    @cached_property
+    def model(self) -> ChatModel:
+        """The wrapped model, loaded on first use."""
+        return self._load()
+
+    def generate(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        start: str = "",
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> str:
+        """Continue the chat; see ``TextGenerator``."""
+        key = self._key(messages, max_tokens, list(stop), start, temperature, seed)
+        found = self._read([key])
+        if key not in found:
+            model = self.model
+            begun = time.perf_counter()
+            text = model.generate(
+                messages,
+                max_tokens=max_tokens,
+                stop=stop,
+                start=start,
+                temperature=temperature,
+                seed=seed,
+            )
+            found = self._keep({key: text}, time.perf_counter() - begun)
+        return str(self._count([found[key]])[0])
+
+    def score_labels(
+        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Score labels; see ``LabelScorer``. The missing endings are read together."""
+        keys = [self._key(messages, ending, list(labels)) for ending in endings]
+        found = self._read(keys)
+        missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
+        if missing:
+            model = self.model
+            begun = time.perf_counter()
+            rows = model.score_labels(messages, list(missing.values()), labels)
+            taken = time.perf_counter() - begun
+            found |= self._keep(dict(zip(missing, rows.tolist(), strict=True)), taken)
+        rows = self._count([found[key] for key in keys])
+        return np.array(rows, dtype=np.float64).reshape(len(endings), len(labels))
+
+    def _read(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
+        found = {}
+        for key, data in self._file.read(keys).items():
+            try:
+                value = json.loads(data)  # type: ignore[arg-type]
+                found[key] = {"said": value["said"], "seconds": float(value["seconds"])}
+            except (TypeError, ValueError, KeyError) as error:
+                raise self._file.error("a reply cannot be read") from error
+        return found
+
+    def _keep(self, said: dict[bytes, Any], seconds: float) -> dict[bytes, dict[str, Any]]:
+        values = {k: {"said": v, "seconds": seconds / len(said)} for k, v in said.items()}
+        self._file.write({k: json.dumps(v).encode() for k, v in values.items()})
+        return values
+
+    def _count(self, values: Sequence[dict[str, Any]]) -> list[Any]:
+        self.seconds += sum(v["seconds"] for v in values)
+        self.calls += len(values)
+        return [v["said"] for v in values]
+
+    def _key(self, messages: Sequence[Message], *asked: object) -> bytes:
+        # As JSON: its quotes and escapes keep one text from running into the next.
+        chat = [[m.role, m.content] for m in messages]
+        parts = [self.id, self.sha256, chat, *asked]
+        return hashlib.sha256(json.dumps(parts).encode("ascii")).digest()
