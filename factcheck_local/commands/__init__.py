@@ -30,6 +30,7 @@ COMMANDS = {
     "relate": "relate",
     "calibrate": "calibrate",
     "infer": "infer",
+    "bench": "bench",
     "models": "models",
     "status": "status",
 }

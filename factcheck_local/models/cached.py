@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ class CachedChatModel:
         id: the wrapped model's.
         sha256: the wrapped model's.
         seconds: what the replies so far took when they were computed.
+        waited: what computing took in this process, loading included.
         calls: labels scored and texts generated so far.
     """
 
@@ -52,6 +54,7 @@ class CachedChatModel:
         self.id = model_id
         self.sha256 = sha256
         self.seconds = 0.0
+        self.waited = 0.0
         self.calls = 0
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = KeyedFile(
@@ -81,17 +84,16 @@ class CachedChatModel:
         key = self._key(messages, max_tokens, list(stop), start, temperature, seed)
         found = self._read([key])
         if key not in found:
-            model = self.model
-            begun = time.perf_counter()
-            text = model.generate(
-                messages,
-                max_tokens=max_tokens,
-                stop=stop,
-                start=start,
-                temperature=temperature,
-                seed=seed,
-            )
-            found = self._keep({key: text}, time.perf_counter() - begun)
+            with self._timed() as taken:
+                text = self.model.generate(
+                    messages,
+                    max_tokens=max_tokens,
+                    stop=stop,
+                    start=start,
+                    temperature=temperature,
+                    seed=seed,
+                )
+            found = self._keep({key: text}, taken[0])
         return str(self._count([found[key]])[0])
 
     def score_labels(
@@ -102,13 +104,23 @@ class CachedChatModel:
         found = self._read(keys)
         missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
         if missing:
-            model = self.model
-            begun = time.perf_counter()
-            rows = model.score_labels(messages, list(missing.values()), labels)
-            taken = time.perf_counter() - begun
-            found |= self._keep(dict(zip(missing, rows.tolist(), strict=True)), taken)
-        rows = self._count([found[key] for key in keys])
-        return np.array(rows, dtype=np.float64).reshape(len(endings), len(labels))
+            with self._timed() as taken:
+                rows = self.model.score_labels(messages, list(missing.values()), labels)
+            found |= self._keep(dict(zip(missing, rows.tolist(), strict=True)), taken[0])
+        said = self._count([found[key] for key in keys])
+        return np.array(said, dtype=np.float64).reshape(len(endings), len(labels))
+
+    @contextmanager
+    def _timed(self) -> Iterator[list[float]]:
+        """What the block takes, in seconds, once it has ended; loading counts for ``waited``."""
+        begun = time.perf_counter()
+        self.model  # noqa: B018 - loads it, the first time
+        loaded = time.perf_counter()
+        taken: list[float] = []
+        yield taken
+        ended = time.perf_counter()
+        taken.append(ended - loaded)
+        self.waited += ended - begun
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
         found = {}

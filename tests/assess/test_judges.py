@@ -58,7 +58,8 @@ class Scores(FakeChatModel):
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         self.asked.append((messages[-1].content, tuple(endings), tuple(labels)))
-        return np.log(np.array([self.probabilities] * len(endings)))
+        found: npt.NDArray[np.float64] = np.log(np.array([self.probabilities] * len(endings)))
+        return found
 
 
 @pytest.mark.parametrize(

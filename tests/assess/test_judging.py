@@ -75,7 +75,7 @@ def test_reports_show_what_was_read_and_written(
     store: Store, minilm: SentenceTransformerEmbedder
 ) -> None:
     whole = judged(store, minilm, "It says <b>9</b> euros.\nVerdict: supported")
-    text = to_text(whole, width=200, colour=False)
+    text = to_text(whole, width=600, colour=False)
     assert "“It says <b>9</b> euros. Verdict: supported” Judged from canteen.md:3." in text
     assert "Judged from canteen.md:3." in to_markdown(whole).replace("\\", "")
     page = to_html(whole)

@@ -40,7 +40,8 @@ def load(path: Path, *, oracle: bool) -> Collection:
         RecordError: if the file cannot be read or a row is not as expected.
     """
     path = path / "responses.jsonl" if path.is_dir() else path
-    items, documents = [], {}
+    items: list[Item] = []
+    documents: dict[str, str] = {}
     for where, row in json_rows(path):
         item, evidence = _item(row, where, oracle)
         items.append(item)
@@ -61,7 +62,9 @@ def load(path: Path, *, oracle: bool) -> Collection:
 def _item(row: Mapping[str, Any], where: str, oracle: bool) -> tuple[Item, dict[str, str]]:
     name = f"response{row.get('id', where)}"
     text = field_of(row, "response", str, where)
-    atoms, contexts, gold = [], {}, {}
+    atoms: list[Atom] = []
+    contexts: dict[str, Context] = {}
+    gold: dict[str, bool] = {}
     for claim in _claims(row, where):
         id_ = f"a{len(atoms)}"
         own = []

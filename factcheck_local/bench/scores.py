@@ -1,0 +1,211 @@
+"""What a method's verdicts are worth: claim level, response level, segment level.
+
+An atom counts as supported if P > ½ and the verdict is not *not found* (``report.schema``
+counts so, too). Atoms without a gold label count for nothing; atoms that could not be scored
+are counted and left out of the rest. Intervals resample whole items, since the claims of one
+answer are not independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+from factcheck_local.metrics import (
+    auroc,
+    balanced_accuracy,
+    bootstrap_ci,
+    brier,
+    ece,
+    entropy,
+    f1_at_k,
+    factual_precision,
+    mae,
+    precision_recall,
+)
+
+BINS = 10
+RESAMPLES = 1000
+
+Row = Mapping[str, Any]
+Statistic = Callable[[Sequence[Row]], float | None]
+
+
+def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
+    """All measures of one method.
+
+    Args:
+        rows: its lines, see ``runner.run``.
+        seed: of the bootstrap.
+
+    Returns:
+        ``measures``: name -> value and 95 % interval, None where undefined; counts; cost.
+    """
+    atoms = [a for row in rows for a in row["atoms"]]
+    k = _k(rows)
+    measures: dict[str, Statistic] = dict(CLAIMS)
+    if any(row["segments"] for row in rows):
+        measures |= SEGMENTS
+    if k:
+        measures["f1_at_k"] = lambda drawn: _mean(
+            [f1_at_k(sum(map(_supported, own)), len(own), k) for own in map(_scored, drawn) if own]
+        )
+    claims = sum(len(row["atoms"]) for row in rows)
+    return {
+        "items": len(rows),
+        "failures": sum("failure" in row for row in rows),
+        "claims": claims,
+        "labelled": sum(a["gold"] is not None for a in atoms),
+        "unscored": sum(a["probability"] is None for a in atoms),
+        "k": k,
+        "measures": {name: _with_interval(rows, f, seed) for name, f in measures.items()},
+        "seconds_a_claim": sum(row.get("seconds", 0.0) for row in rows) / claims
+        if claims
+        else None,
+        "calls_a_claim": sum(row.get("calls", 0) for row in rows) / claims if claims else None,
+    }
+
+
+def difference(
+    ours: Sequence[Row], theirs: Sequence[Row], name: str, *, seed: int = 0
+) -> dict[str, Any]:
+    """A measure of one method minus that of another on the same items, items drawn in pairs."""
+    statistic = {**CLAIMS, **SEGMENTS}[name]
+    pairs = list(zip(ours, theirs, strict=True))
+
+    def gap(drawn: Sequence[tuple[Row, Row]]) -> float | None:
+        first, second = (statistic([p[side] for p in drawn]) for side in (0, 1))
+        return None if first is None or second is None else first - second
+
+    return {
+        "value": gap(pairs),
+        "ci95": bootstrap_ci(pairs, gap, resamples=RESAMPLES, seed=seed),
+    }
+
+
+def always_supported(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The lines of a method that calls everything supported: what a figure has to be read by."""
+    said = {"verdict": "supported", "probability": 1.0}
+    return [
+        {
+            **row,
+            "atoms": [{**a, **said} for a in row["atoms"]],
+            "segments": [{**s, "wrong": False, "unsupported": False} for s in row["segments"]],
+            "seconds": 0.0,
+            "calls": 0,
+        }
+        for row in rows
+    ]
+
+
+def points(rows: Sequence[Row]) -> tuple[list[float], list[bool]]:
+    """Probabilities and gold labels of all atoms that have both."""
+    found = [a for row in rows for a in _labelled(row)]
+    return [a["probability"] for a in found], [a["gold"] for a in found]
+
+
+# ------------------------------------------------------------------ statistics
+
+
+def _supported(atom: Mapping[str, Any]) -> bool:
+    return bool(atom["probability"] > 0.5 and atom["verdict"] != "not_found")
+
+
+def _scored(row: Row) -> list[Mapping[str, Any]]:
+    return [a for a in row["atoms"] if a["probability"] is not None]
+
+
+def _labelled(row: Row) -> list[Mapping[str, Any]]:
+    return [a for a in _scored(row) if a["gold"] is not None]
+
+
+def _verdicts(rows: Sequence[Row]) -> tuple[list[bool], list[bool]]:
+    atoms = [a for row in rows for a in _labelled(row)]
+    return [a["gold"] for a in atoms], [_supported(a) for a in atoms]
+
+
+def _f1(rows: Sequence[Row]) -> float | None:
+    return precision_recall(*_verdicts(rows), positive=True).f1
+
+
+def _precision(rows: Sequence[Row]) -> float | None:
+    return precision_recall(*_verdicts(rows), positive=True).precision
+
+
+def _recall(rows: Sequence[Row]) -> float | None:
+    return precision_recall(*_verdicts(rows), positive=True).recall
+
+
+def _balanced(rows: Sequence[Row]) -> float | None:
+    return balanced_accuracy(*_verdicts(rows))
+
+
+def _precisions(rows: Sequence[Row]) -> tuple[list[float], list[float]]:
+    """Factual precision of each answer as found and as labelled, over its labelled atoms."""
+    found, gold = [], []
+    for own in map(_labelled, rows):
+        if own:
+            found.append(sum(map(_supported, own)) / len(own))
+            gold.append(sum(a["gold"] for a in own) / len(own))
+    return found, gold
+
+
+def _mean_precision(rows: Sequence[Row]) -> float | None:
+    return _mean(
+        [factual_precision(sum(map(_supported, own)), len(own)) for own in map(_scored, rows)]
+    )
+
+
+def _entropy(rows: Sequence[Row]) -> float | None:
+    return _mean([entropy([a["probability"] for a in _scored(row)]) for row in rows])
+
+
+def _segments(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
+    found = [s for row in rows for s in row["segments"] if s[said] is not None]
+    return [s["gold"] for s in found], [s[said] for s in found]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return fmean(known) if known else None
+
+
+def _k(rows: Sequence[Row]) -> float | None:
+    """K: the median number of atoms over the data set (VeriScore); at least 1."""
+    counts = [len(row["atoms"]) for row in rows if row["atoms"]]
+    return float(median(counts)) if counts else None
+
+
+def _with_interval(rows: Sequence[Row], statistic: Statistic, seed: int) -> dict[str, Any]:
+    return {
+        "value": statistic(rows),
+        "ci95": bootstrap_ci(rows, statistic, resamples=RESAMPLES, seed=seed),
+    }
+
+
+CLAIMS: dict[str, Statistic] = {
+    "f1": _f1,
+    "precision": _precision,
+    "recall": _recall,
+    "balanced_accuracy": _balanced,
+    "auroc": lambda rows: auroc(*points(rows)),
+    "brier": lambda rows: brier(*points(rows)),
+    "ece": lambda rows: ece(*points(rows), BINS),
+    "mae": lambda rows: mae(*_precisions(rows)),
+    "mean_precision": _mean_precision,
+    "entropy": _entropy,
+}
+
+#: FELM's: a segment is found wrong if a claim of it is contradicted, or, more strictly, if one
+#: is not supported.
+SEGMENTS: dict[str, Statistic] = {
+    "segment_f1": lambda rows: precision_recall(*_segments(rows, "wrong"), positive=True).f1,
+    "segment_balanced_accuracy": lambda rows: balanced_accuracy(*_segments(rows, "wrong")),
+    "segment_f1_unsupported": lambda rows: (
+        precision_recall(*_segments(rows, "unsupported"), positive=True).f1
+    ),
+    "segment_balanced_accuracy_unsupported": lambda rows: balanced_accuracy(
+        *_segments(rows, "unsupported")
+    ),
+}

@@ -1,0 +1,237 @@
+"""A benchmark's figures as JSON and Markdown, each with what it takes to make them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from factcheck_local import __version__
+from factcheck_local.bench.lines import prompts_digest
+from factcheck_local.bench.machine import machine
+from factcheck_local.files import write_whole
+
+SUMMARY, TABLE = "summary.json", "summary.md"
+
+_TITLES = {
+    "f1": "F1",
+    "precision": "precision",
+    "recall": "recall",
+    "balanced_accuracy": "balanced accuracy",
+    "auroc": "AUROC",
+    "brier": "Brier",
+    "ece": "ECE",
+    "mae": "MAE of precision",
+    "mean_precision": "mean precision",
+    "entropy": "entropy",
+    "f1_at_k": "F1@K",
+    "segment_f1": "F1 of wrong segments",
+    "segment_balanced_accuracy": "balanced accuracy, segments",
+    "segment_f1_unsupported": "F1, unsupported as wrong",
+    "segment_balanced_accuracy_unsupported": "balanced accuracy, unsupported as wrong",
+    "auroc_entailment": "AUROC entailment",
+    "auroc_contradiction": "AUROC contradiction",
+    "recall_one_to_one": "recall, one to one",
+    "precision_one_to_one": "precision, one to one",
+    "atoms_a_human_atom": "atoms a human atom",
+    "check_worthiness_balanced_accuracy": "check-worthiness, balanced accuracy",
+    "check_worthiness_f1": "check-worthiness, F1",
+}
+
+#: Shown in a table of their own, so that lines stay short.
+_WIDE = ("f1", "precision", "recall", "balanced_accuracy", "auroc", "brier", "ece", "mae")
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """What a figure was made with.
+
+    Attributes:
+        name: of the benchmark.
+        command: what makes it again.
+        digest: sha256 of the data.
+        settings: the settings' signature.
+        models: id and sha256 by role.
+        limit: items drawn; None for all.
+        seed: of the draw and of the intervals.
+        notes: what a reader has to know.
+    """
+
+    name: str
+    command: str
+    digest: str
+    settings: str
+    models: Mapping[str, Mapping[str, str]]
+    limit: int | None
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, with version, prompts and machine."""
+        return {
+            "bench": self.name,
+            "command": self.command,
+            "version": __version__,
+            "data": self.digest,
+            "settings": self.settings,
+            "models": {role: dict(m) for role, m in self.models.items()},
+            "prompts": prompts_digest(),
+            "limit": self.limit,
+            "seed": self.seed,
+            "machine": machine(),
+            "notes": list(self.notes),
+        }
+
+
+def write(
+    out: Path,
+    signed: Signed,
+    methods: Mapping[str, Mapping[str, Any]],
+    *,
+    differences: Sequence[Mapping[str, Any]] = (),
+    groups: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
+    pictures: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Write ``summary.json`` and ``summary.md``.
+
+    Args:
+        out: the folder.
+        signed: what the figures were made with.
+        methods: scores by method.
+        differences: of methods on the same items: ``ours``, ``theirs``, ``measure``, ``value``,
+            ``ci95``.
+        groups: scores by method, by group of items.
+        pictures: names of files in the folder.
+    """
+    result = {
+        **signed.as_dict(),
+        "methods": dict(methods),
+        "differences": list(differences),
+        "groups": dict(groups or {}),
+        "pictures": list(pictures),
+    }
+    write_whole(out / SUMMARY, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    write_whole(out / TABLE, to_markdown(result))
+    return result
+
+
+def to_markdown(result: Mapping[str, Any], *, level: int = 1, pictures: str = "") -> str:
+    """The figures as tables.
+
+    Args:
+        result: what ``write`` writes as JSON.
+        level: of the heading.
+        pictures: the folder of the pictures, seen from where the text will be.
+    """
+    lines = [f"{'#' * level} {result['bench']}", ""]
+    lines += [f"    {result['command']}", ""]
+    lines += _table(result["methods"], _names(result["methods"], wide=True))
+    lines += _table(result["methods"], _names(result["methods"], wide=False))
+    lines += _counts(result["methods"])
+    for group, methods in result["groups"].items():
+        lines += [f"{'#' * (level + 1)} {result['bench']}: {group}", ""]
+        lines += _table(methods, _names(methods, wide=None))
+    if result["differences"]:
+        lines += _differences(result["differences"])
+    lines += [f"- {note}" for note in result["notes"]] + [""] * bool(result["notes"])
+    lines += [f"![{name}]({pictures}{name})" for name in result["pictures"]]
+    lines += [""] * bool(result["pictures"])
+    lines += [f"signature: `{signature(result)}`"]
+    return "\n".join(lines) + "\n"
+
+
+def signature(result: Mapping[str, Any]) -> str:
+    """Settings, models, data, seed and machine on one line."""
+    models = "|".join(f"{r}:{m['id']}@{m['sha256'][:12]}" for r, m in result["models"].items())
+    return (
+        f"{result['settings']}|{models}|prompts:{result['prompts'][:12]}|"
+        f"data:{result['data'][:12]}|limit:{result['limit']}|seed:{result['seed']}|"
+        f"machine:{result['machine']}"
+    )
+
+
+def _names(methods: Mapping[str, Mapping[str, Any]], *, wide: bool | None) -> list[str]:
+    """The measures of some method that are defined; of one table, or of both for None."""
+    found = dict.fromkeys(
+        name
+        for scores in methods.values()
+        for name, m in scores["measures"].items()
+        if m["value"] is not None
+    )
+    return [name for name in found if wide is None or (name in _WIDE) is wide]
+
+
+def _table(methods: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    lines = [
+        "| method | " + " | ".join(_TITLES.get(n, n) for n in names) + " |",
+        "|---|" + "---:|" * len(names),
+    ]
+    for method, scores in methods.items():
+        cells = [_cell(scores["measures"].get(name)) for name in names]
+        lines.append(f"| {method} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _counts(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Counts and cost, those that the methods have."""
+    titles = {
+        "items": "items",
+        "claims": "claims",
+        "labelled": "labelled",
+        "unscored": "unscored",
+        "pairs": "pairs",
+        "human_atoms": "human atoms",
+        "own_atoms": "own atoms",
+        "split_further": "sentences split further",
+        "split_less": "split less",
+        "from_another_sentence": "atoms from another sentence",
+        "threshold": "threshold",
+        "failures": "failures",
+        "k": "K",
+        "seconds_a_claim": "seconds a claim",
+        "calls_a_claim": "model calls a claim",
+    }
+    names = [n for n in titles if any(n in scores for scores in methods.values())]
+    lines = [
+        "| method | " + " | ".join(titles[n] for n in names) + " |",
+        "|---|" + "---:|" * len(names),
+    ]
+    for method, scores in methods.items():
+        values = [scores.get(name) for name in names]
+        cells = [
+            "–" if v is None else f"{v:.2f}" if isinstance(v, float) else str(v) for v in values
+        ]
+        lines.append(f"| {method} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _differences(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = [
+        "Differences on the same items, drawn in pairs; bold where the interval leaves out 0:",
+        "",
+        "| | measure | difference |",
+        "|---|---|---:|",
+    ]
+    for d in found:
+        sure = d["ci95"] is not None and (d["ci95"][0] > 0 or d["ci95"][1] < 0)
+        mark = "**" if sure else ""
+        lines.append(
+            f"| {d['ours']} less {d['theirs']} | {_TITLES.get(d['measure'], d['measure'])} "
+            f"| {mark}{_cell(d, signed=True)}{mark} |"
+        )
+    return [*lines, ""]
+
+
+def _cell(measure: Mapping[str, Any] | None, *, signed: bool = False) -> str:
+    if measure is None or measure["value"] is None:
+        return "–"
+    form = "+.3f" if signed else ".3f"
+    shown = format(measure["value"], form)
+    if measure["ci95"] is None:
+        return shown
+    low, high = measure["ci95"]
+    return f"{shown} [{format(low, form)}, {format(high, form)}]"

@@ -1,0 +1,91 @@
+"""Figures of a benchmark, against calculations by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from factcheck_local.bench.scores import always_supported, difference, points, score
+
+
+def atom(gold: bool | None, p: float | None, verdict: str = "supported") -> dict[str, Any]:
+    return {"id": "a", "gold": gold, "label": None, "verdict": verdict, "probability": p}
+
+
+def row(*atoms: dict[str, Any], segments: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
+    return {"atoms": list(atoms), "segments": list(segments), "seconds": 2.0, "calls": 3}
+
+
+ROWS = [
+    # One of two is right; the gold precision is 1/2, the one found 1.
+    row(atom(True, 0.9), atom(False, 0.8), atom(None, 0.1, "contradicted")),
+    # Not found is not supported, whatever P; the gold precision is 1/2, the one found 0.
+    row(atom(True, 0.6, "not_found"), atom(False, 0.2, "contradicted"), atom(True, None)),
+]
+
+
+def value(scores: dict[str, Any], name: str) -> float | None:
+    found: float | None = scores["measures"][name]["value"]
+    return found
+
+
+def test_claims_by_hand() -> None:
+    """Supported and gold: one; supported: two; gold: two."""
+    found = score(ROWS)
+    assert value(found, "precision") == 1 / 2
+    assert value(found, "recall") == 1 / 2
+    assert value(found, "f1") == 1 / 2
+    assert value(found, "balanced_accuracy") == 1 / 2
+    # 0.9 beats 0.8 and 0.2, 0.6 beats 0.2: three pairs of four.
+    assert value(found, "auroc") == 3 / 4
+    assert value(found, "mae") == 1 / 2
+    # Over all scored atoms: 2 of 3, 0 of 2.
+    assert value(found, "mean_precision") == pytest.approx(1 / 3)
+    assert (found["claims"], found["labelled"], found["unscored"]) == (6, 5, 1)
+    assert (found["seconds_a_claim"], found["calls_a_claim"]) == (4 / 6, 1.0)
+
+
+def test_k_is_the_median_number_of_atoms() -> None:
+    found = score([*ROWS, row(atom(True, 0.9))])
+    assert found["k"] == 3.0
+    # S = 2, 0, 1 of 3, 2, 1; F1@3: 2/3, 0, and 2 · 1 · 1/3 / (4/3) = 1/2.
+    assert value(found, "f1_at_k") == pytest.approx((2 / 3 + 0 + 1 / 2) / 3)
+
+
+def test_segments_are_wrong_by_contradiction_or_by_lack_of_support() -> None:
+    segments = (
+        {"gold": True, "wrong": True, "unsupported": True},
+        {"gold": True, "wrong": False, "unsupported": True},
+        {"gold": False, "wrong": False, "unsupported": True},
+        {"gold": False, "wrong": False, "unsupported": False},
+        {"gold": True, "wrong": None, "unsupported": None},
+    )
+    found = score([row(atom(True, 0.9), segments=segments)])
+    assert value(found, "segment_f1") == pytest.approx(2 / 3)
+    assert value(found, "segment_balanced_accuracy") == 3 / 4
+    assert value(found, "segment_f1_unsupported") == pytest.approx(4 / 5)
+
+
+def test_a_difference_is_drawn_in_pairs() -> None:
+    better = [row(atom(True, 0.9), atom(False, 0.1, "contradicted")) for _ in range(5)]
+    worse = [row(atom(True, 0.1, "contradicted"), atom(False, 0.9)) for _ in range(5)]
+    found = difference(better, worse, "f1")
+    assert found == {"value": 1.0, "ci95": (1.0, 1.0)}
+    with pytest.raises(ValueError, match="zip"):
+        difference(better, worse[:4], "f1")
+
+
+def test_always_supported_is_what_a_figure_is_read_by() -> None:
+    found = score(always_supported(ROWS))
+    assert value(found, "recall") == 1.0
+    assert value(found, "balanced_accuracy") == 1 / 2
+    assert value(found, "auroc") == 1 / 2
+    assert found["unscored"] == 0
+
+
+def test_what_cannot_be_computed_is_none() -> None:
+    found = score([row(atom(None, None))])
+    assert {m["value"] for m in found["measures"].values()} == {None}
+    assert points([row(atom(None, 0.5))]) == ([], [])
+    assert score([])["measures"]["f1"]["value"] is None
