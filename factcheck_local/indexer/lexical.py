@@ -23,7 +23,7 @@ COMMON_SHARE = 0.2
 
 #: Passages that the words of one query may be in, all together: ranking reads each of them.
 #: The rarest words say most, so what is left out would rarely change the order.
-MAX_ROWS = 3_000
+MAX_ROWS = 2_000
 
 #: Passages fetched beyond those asked for, so that a tie at the last place is settled by id.
 TIE_MARGIN = 16
