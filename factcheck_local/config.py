@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from factcheck_local import __version__
+from factcheck_local.atomize import AtomizerName
 from factcheck_local.errors import InputError
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.markov import Method, Parameterisation
@@ -24,6 +25,9 @@ class Settings:
         assessor: ``fr1``: each atom with its own contexts; ``fr2``: every atom
             with every context; ``fr3``: contexts with each other too; ``fr4``: and
             with the documents they come from, copies of a text counted once.
+        atomizer: how an answer is split. ``atoms``: see ``atomize.atomize``; ``verify``:
+            VERIFY's labelled units, each made understandable on its own; ``veriscore``:
+            VeriScore's verifiable claims, which need no rewording.
         k: contexts retrieved for an atom, at least 1.
         retrieval: ``dense``, ``lexical`` or ``fused``, see ``retrieve.search``.
         where: conditions on the sources that may be used, see ``indexer.scope.Condition``.
@@ -62,6 +66,7 @@ class Settings:
     """
 
     assessor: str = "fr2"
+    atomizer: AtomizerName = "atoms"
     k: int = 3
     retrieval: Retrieval = "dense"
     where: tuple[str, ...] = ()
@@ -91,6 +96,9 @@ class Settings:
         """
         if self.assessor not in ASSESSORS:
             raise InputError(f"assessor: expected {', '.join(ASSESSORS)}, got {self.assessor!r}")
+        if self.atomizer not in get_args(AtomizerName):
+            expected = ", ".join(get_args(AtomizerName))
+            raise InputError(f"atomizer: expected {expected}, got {self.atomizer!r}")
         if self.retrieval not in get_args(Retrieval):
             expected = ", ".join(get_args(Retrieval))
             raise InputError(f"retrieval: expected {expected}, got {self.retrieval!r}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from factcheck_local.assess import assess
 from factcheck_local.assess.factreasoner import reason
-from factcheck_local.atomize import Atomized, atomize, merge_repeats
+from factcheck_local.atomize import ATOMIZERS, Atomized, merge_repeats
 from factcheck_local.config import Settings
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
@@ -38,10 +38,10 @@ from factcheck_local.relate import (
 from factcheck_local.rerank import Reranker
 from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
-from factcheck_local.revise import revise
+from factcheck_local.revise import Revised, revise
 from factcheck_local.run import Run, Work
 from factcheck_local.segment import segment
-from factcheck_local.types import Answer, Atom, Context, Span
+from factcheck_local.types import Answer, Atom, Context, Segment, Span
 
 #: Called with a stage's name, the units done and all units of the stage.
 Progress = Callable[[str, int, int], None]
@@ -215,7 +215,7 @@ class FactChecker:
             llm = self.llm
         with work.stage("atomize"):
             segments = segment(answer.text)
-            atomized: Atomized = atomize(
+            atomized = ATOMIZERS[self.settings.atomizer](
                 segments,
                 llm,
                 question=answer.question,
@@ -225,18 +225,26 @@ class FactChecker:
                 progress=lambda done, count: self._progress("atomize", done, count),
             )
         with work.stage("revise"):
-            revised = revise(
-                atomized.atoms,
-                segments,
-                llm,
-                question=answer.question,
-                progress=lambda done, count: self._progress("revise", done, count),
-            )
+            revised = self._revise(atomized, segments, answer.question)
         work.failures |= {**atomized.failures, **revised.failures}
         work.note(atomized.dropped, "atoms that their sentence does not state were dropped")
         work.note(atomized.completed, "sentences had clauses that their split left out; added")
         work.note(revised.refused, "rewordings were not trusted; the atom stays as split")
         return merge_repeats(revised.atoms)
+
+    def _revise(
+        self, atomized: Atomized, segments: Sequence[Segment], question: str | None
+    ) -> Revised:
+        if self.settings.atomizer == "veriscore":
+            return Revised(atomized.atoms, {}, 0)  # self-contained by construction
+        return revise(
+            atomized.atoms,
+            segments,
+            self.llm,
+            question=question,
+            which="all" if self.settings.atomizer == "verify" else "vague",
+            progress=lambda done, count: self._progress("revise", done, count),
+        )
 
     def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
         store = self.store

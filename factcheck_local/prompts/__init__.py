@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from factcheck_local.models.contracts import Message
 
@@ -82,4 +82,9 @@ def load_prompt(name: str) -> Prompt:
 
 
 def _render(template: str, values: Mapping[str, Any]) -> str:
-    return _ENVIRONMENT.from_string(template).render(values)
+    return _compiled(template).render(values)
+
+
+@cache
+def _compiled(template: str) -> Template:
+    return _ENVIRONMENT.from_string(template)
