@@ -40,6 +40,8 @@ class Settings:
         rerank: what reads the best passages again before the k are taken: ``encoder``
             (the one in the package), the name of an NLI encoder or reranker; None for
             nothing.
+        summarize: whether of long passages the LLM's summaries for each claim are related,
+            see ``summarize.summarize``.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
         relation: ``llm``, ``encoder`` (the one in the package), the name of an LLM or
             NLI encoder, or two joined by ``+``: a cascade, the fast one first;
@@ -74,6 +76,7 @@ class Settings:
     queries: Queries = "atom"
     query_rounds: int = 1
     rerank: str | None = None
+    summarize: bool = False
     llm: str = DEFAULT_LLM
     relation: str = "llm"
     budget: int | None = None

@@ -41,6 +41,7 @@ from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import Revised, revise
 from factcheck_local.run import Run, Work
 from factcheck_local.segment import segment
+from factcheck_local.summarize import Summarized, summarize
 from factcheck_local.types import Answer, Atom, Context, Segment, Span
 
 #: Called with a stage's name, the units done and all units of the stage.
@@ -167,7 +168,7 @@ class FactChecker:
                 min_pooled_similarity=self.settings.min_pooled_similarity,
                 min_context_similarity=self.settings.min_context_similarity,
             )
-            related = self._relate(pairs, checked, retrieved.contexts, model)
+        related = self._relate(pairs, checked, retrieved.contexts, model, work)
         known = {a.id for a in checked}
         for (_, hypothesis), why in related.failures.items():
             if hypothesis in known:
@@ -314,17 +315,48 @@ class FactChecker:
         atoms: Sequence[Atom],
         contexts: Sequence[Context],
         model: RelationModel,
+        work: Work,
     ) -> Related:
-        premises = {c.id: Premise(c.title, c.text) for c in contexts}
-        texts = {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts}
-        return relate(
-            pairs,
-            premises,
-            texts,
-            model,
-            lambda done, count: self._progress("relate", done, count),
-            alike=near_duplicates(contexts),
-        )
+        with work.stage("relate"):
+            alike = near_duplicates(contexts)
+        short = self._summarize(pairs, atoms, contexts, alike, work)
+        with work.stage("relate"):
+            return relate(
+                [pair for pair in pairs if pair not in short.nothing],
+                {c.id: Premise(c.title, c.text) for c in contexts},
+                {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
+                model,
+                lambda done, count: self._progress("relate", done, count),
+                alike=alike,
+                summaries=short.summaries,
+            )
+
+    def _summarize(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        atoms: Sequence[Atom],
+        contexts: Sequence[Context],
+        alike: Mapping[str, str],
+        work: Work,
+    ) -> Summarized:
+        if not self.settings.summarize:
+            return Summarized({})
+        with work.stage("load"):
+            llm = self.llm
+        with work.stage("summarize"):
+            found = summarize(
+                pairs,
+                contexts,
+                {a.id: a.text for a in atoms},
+                llm,
+                alike=alike,
+                progress=lambda done, count: self._progress("summarize", done, count),
+            )
+        work.note(len(found.summaries), "long passages were read as their summary for a claim")
+        work.note(len(found.nothing), "long passages were left out for a claim they are silent on")
+        work.note(found.refused, "summaries were not trusted; the passage was read as it is")
+        work.note(found.failed, "summaries failed; the passage was read as it is")
+        return found
 
     # ---------------------------------------------------------------- record
 

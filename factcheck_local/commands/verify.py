@@ -80,6 +80,11 @@ from factcheck_local.retrieve import Retrieval
     f"{Settings().query_rounds}.",
 )
 @rerank_option
+@click.option(
+    "--summarize",
+    is_flag=True,
+    help="Relate what the LLM finds in a long passage for a claim, not all of it.",
+)
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(

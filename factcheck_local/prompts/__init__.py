@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -79,6 +79,11 @@ def load_prompt(name: str) -> Prompt:
         ending=data.get("ending", ""),
         examples=tuple(data.get("examples", ())),
     )
+
+
+def finished(opening: Sequence[Message], ending: str) -> list[Message]:
+    """A chat to be replied to: what ``opening`` gives, with what ``close`` gives at its end."""
+    return [*opening[:-1], replace(opening[-1], content=opening[-1].content + ending)]
 
 
 def _render(template: str, values: Mapping[str, Any]) -> str:
