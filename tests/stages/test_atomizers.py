@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from factcheck_local.atomize import ATOMIZERS, Atomizer, AtomizerName, extract_claims, extract_units
 from factcheck_local.atomize.parse import parse_units, says_none
+from factcheck_local.config import Settings
 from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.pipeline import FactChecker
 from factcheck_local.revise import revise
 from factcheck_local.segment import segment
-from factcheck_local.types import Kind
+from factcheck_local.types import Answer, Kind
 
 VENTI = "Carla Venti founded the firm in Turin. Born in 1931, she never finished her doctorate."
 
@@ -134,6 +136,29 @@ def test_all_units_can_be_made_understandable_on_their_own() -> None:
         "Carla Venti founded the firm in Turin.",
         "Born in 1931, Carla Venti never finished her doctorate.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("atomizer", "reworded"), [("atoms", 1), ("verify", 2), ("veriscore", 0)]
+)
+def test_the_setting_decides_how_the_answer_is_split_and_what_is_reworded(
+    atomizer: AtomizerName, reworded: int
+) -> None:
+    # Of the two sentences one leans on the other.
+    starts = {"atoms": "", "verify": "fact: ", "veriscore": ""}
+    rewordings = []
+
+    def reply(messages: Sequence[Message]) -> str:
+        if "\nSentence: " in messages[-1].content:
+            return starts[atomizer] + sentence_of(messages)
+        rewordings.append(messages[-1].content)
+        return ""
+
+    checker = FactChecker(Settings(atomizer=atomizer), llm=FakeChatModel(reply))
+    atoms, failures = checker.atoms(Answer(VENTI, question="Who was she?"))
+    assert [a.text for a in atoms] == [u.text for u in segment(VENTI)]
+    assert failures == {}
+    assert len(rewordings) == reworded
 
 
 # --------------------------------------------------------- VeriScore's claims
