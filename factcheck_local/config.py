@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from factcheck_local import __version__
+from factcheck_local.atomize import AtomizerName
 from factcheck_local.errors import InputError
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.markov import Method, Parameterisation
@@ -43,6 +44,9 @@ class Settings:
             with every context; ``fr3``: contexts with each other too; ``fr4``: and
             with the documents they come from, copies of a text counted once. Or one of
             ``JUDGES``: the LLM decides each atom itself, from the same contexts.
+        atomizer: how an answer is split. ``atoms``: see ``atomize.atomize``; ``verify``:
+            VERIFY's labelled units, each made understandable on its own; ``veriscore``:
+            VeriScore's verifiable claims, which need no rewording.
         k: contexts retrieved for an atom, at least 1.
         retrieval: ``dense``, ``lexical`` or ``fused``, see ``retrieve.search``.
         where: conditions on the sources that may be used, see ``indexer.scope.Condition``.
@@ -55,6 +59,8 @@ class Settings:
         rerank: what reads the best passages again before the k are taken: ``encoder``
             (the one in the package), the name of an NLI encoder or reranker; None for
             nothing.
+        summarize: whether of long passages the LLM's summaries for each claim are related,
+            see ``summarize.summarize``.
         llm: model that splits, rewords and, for ``relation="llm"``, judges.
         relation: ``llm``, ``encoder`` (the one in the package), the name of an LLM or
             NLI encoder, or two joined by ``+``: a cascade, the fast one first;
@@ -81,6 +87,7 @@ class Settings:
     """
 
     assessor: str = "fr2"
+    atomizer: AtomizerName = "atoms"
     k: int = 3
     retrieval: Retrieval = "dense"
     where: tuple[str, ...] = ()
@@ -88,6 +95,7 @@ class Settings:
     queries: Queries = "atom"
     query_rounds: int = 1
     rerank: str | None = None
+    summarize: bool = False
     llm: str = DEFAULT_LLM
     relation: str = "llm"
     budget: int | None = None
@@ -110,6 +118,9 @@ class Settings:
         """
         if self.assessor not in ASSESSORS:
             raise InputError(f"assessor: expected {', '.join(ASSESSORS)}, got {self.assessor!r}")
+        if self.atomizer not in get_args(AtomizerName):
+            expected = ", ".join(get_args(AtomizerName))
+            raise InputError(f"atomizer: expected {expected}, got {self.atomizer!r}")
         if self.retrieval not in get_args(Retrieval):
             expected = ", ".join(get_args(Retrieval))
             raise InputError(f"retrieval: expected {expected}, got {self.retrieval!r}")
@@ -118,6 +129,8 @@ class Settings:
         if self.queries not in get_args(Queries):
             expected = ", ".join(get_args(Queries))
             raise InputError(f"queries: expected {expected}, got {self.queries!r}")
+        if self.summarize and self.assessor in JUDGES:
+            raise InputError(f"summarize: {self.assessor} reads the passages as they are")
         if self.query_rounds < 0:
             raise InputError(f"query_rounds: expected at least 0, got {self.query_rounds}")
         if self.k < 1:

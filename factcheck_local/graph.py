@@ -71,7 +71,14 @@ def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:
         strength = p* + ½ p(neutral)
 
     which is at least ½ for every edge, and the paper's p* where neutral is ruled
-    out.
+    out. Where a summary of the premise was read, of confidence c, the passage says
+    nothing of the hypothesis with probability 1 - c, which leaves it at ½, too:
+
+        strength = c (p* + ½ p(neutral)) + (1 - c) ½
+
+    For an atom with this edge alone P = ½ + prior (strength - ½) under ``conditional``
+    factors, so this is the prior scaled by c, for this atom: the passage is as true as it
+    was, and as strong for atoms of which it says more.
 
     Two entailments in both directions become one equivalence, with the smaller
     of their probabilities and strengths.
@@ -81,8 +88,9 @@ def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:
             p.premise,
             p.hypothesis,
             p.relation.label,
-            probability=p.relation.probability,
-            strength=p.relation.probability + 0.5 * p.relation.neutral,
+            probability=p.confidence * p.relation.probability,
+            strength=p.confidence * (p.relation.probability + 0.5 * p.relation.neutral)
+            + (1.0 - p.confidence) * 0.5,
         )
         for p in pairs
         if p.relation.label is not RelationLabel.NEUTRAL

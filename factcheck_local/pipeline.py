@@ -18,7 +18,7 @@ from factcheck_local.assess.contract import Case
 from factcheck_local.assess.factreasoner import reason
 from factcheck_local.assess.judged import assessment_of
 from factcheck_local.assess.judges import JUDGES as JUDGE_BY_NAME
-from factcheck_local.atomize import Atomized, atomize, merge_repeats
+from factcheck_local.atomize import ATOMIZERS, Atomized, merge_repeats
 from factcheck_local.config import JUDGES, Settings
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
@@ -41,10 +41,11 @@ from factcheck_local.relate import (
 from factcheck_local.rerank import Reranker
 from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
-from factcheck_local.revise import revise
+from factcheck_local.revise import Revised, revise
 from factcheck_local.run import Run, Work
 from factcheck_local.segment import segment
-from factcheck_local.types import Answer, Assessment, Atom, Context, Span
+from factcheck_local.summarize import Summarized, summarize
+from factcheck_local.types import Answer, Assessment, Atom, Context, Segment, Span
 
 #: Called with a stage's name, the units done and all units of the stage.
 Progress = Callable[[str, int, int], None]
@@ -173,7 +174,7 @@ class FactChecker:
                 min_pooled_similarity=self.settings.min_pooled_similarity,
                 min_context_similarity=self.settings.min_context_similarity,
             )
-            related = self._relate(pairs, checked, retrieved.contexts, model)
+        related = self._relate(pairs, checked, retrieved.contexts, model, work)
         known = {a.id for a in checked}
         for (_, hypothesis), why in related.failures.items():
             if hypothesis in known:
@@ -250,7 +251,7 @@ class FactChecker:
             llm = self.llm
         with work.stage("atomize"):
             segments = segment(answer.text)
-            atomized: Atomized = atomize(
+            atomized = ATOMIZERS[self.settings.atomizer](
                 segments,
                 llm,
                 question=answer.question,
@@ -260,18 +261,26 @@ class FactChecker:
                 progress=lambda done, count: self._progress("atomize", done, count),
             )
         with work.stage("revise"):
-            revised = revise(
-                atomized.atoms,
-                segments,
-                llm,
-                question=answer.question,
-                progress=lambda done, count: self._progress("revise", done, count),
-            )
+            revised = self._revise(atomized, segments, answer.question)
         work.failures |= {**atomized.failures, **revised.failures}
         work.note(atomized.dropped, "atoms that their sentence does not state were dropped")
         work.note(atomized.completed, "sentences had clauses that their split left out; added")
         work.note(revised.refused, "rewordings were not trusted; the atom stays as split")
         return merge_repeats(revised.atoms)
+
+    def _revise(
+        self, atomized: Atomized, segments: Sequence[Segment], question: str | None
+    ) -> Revised:
+        if self.settings.atomizer == "veriscore":
+            return Revised(atomized.atoms, {}, 0)  # self-contained by construction
+        return revise(
+            atomized.atoms,
+            segments,
+            self.llm,
+            question=question,
+            which="all" if self.settings.atomizer == "verify" else "vague",
+            progress=lambda done, count: self._progress("revise", done, count),
+        )
 
     def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
         store = self.store
@@ -341,17 +350,48 @@ class FactChecker:
         atoms: Sequence[Atom],
         contexts: Sequence[Context],
         model: RelationModel,
+        work: Work,
     ) -> Related:
-        premises = {c.id: Premise(c.title, c.text) for c in contexts}
-        texts = {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts}
-        return relate(
-            pairs,
-            premises,
-            texts,
-            model,
-            lambda done, count: self._progress("relate", done, count),
-            alike=near_duplicates(contexts),
-        )
+        with work.stage("relate"):
+            alike = near_duplicates(contexts)
+        short = self._summarize(pairs, atoms, contexts, alike, work)
+        with work.stage("relate"):
+            return relate(
+                [pair for pair in pairs if pair not in short.nothing],
+                {c.id: Premise(c.title, c.text) for c in contexts},
+                {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
+                model,
+                lambda done, count: self._progress("relate", done, count),
+                alike=alike,
+                summaries=short.summaries,
+            )
+
+    def _summarize(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        atoms: Sequence[Atom],
+        contexts: Sequence[Context],
+        alike: Mapping[str, str],
+        work: Work,
+    ) -> Summarized:
+        if not self.settings.summarize:
+            return Summarized({})
+        with work.stage("load"):
+            llm = self.llm
+        with work.stage("summarize"):
+            found = summarize(
+                pairs,
+                contexts,
+                {a.id: a.text for a in atoms},
+                llm,
+                alike=alike,
+                progress=lambda done, count: self._progress("summarize", done, count),
+            )
+        work.note(len(found.summaries), "long passages were read as their summary for a claim")
+        work.note(len(found.nothing), "long passages were left out for a claim they are silent on")
+        work.note(found.refused, "summaries were not trusted; the passage was read as it is")
+        work.note(found.failed, "summaries failed; the passage was read as it is")
+        return found
 
     # ---------------------------------------------------------------- record
 

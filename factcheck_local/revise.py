@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import TextGenerator
@@ -14,6 +15,11 @@ from factcheck_local.wording import is_vague, negations, numbers, share_within
 #: Sentences in front of the atom's own that the model sees.
 BEFORE = 4
 MAX_REPLY_TOKENS = 96
+
+Which = Literal["vague", "all"]
+
+#: The prompt by what is reworded; of all atoms, many are to stay as they are.
+PROMPTS: Mapping[Which, str] = {"vague": "revise", "all": "decontextualize"}
 
 #: Called with the atoms done and all atoms.
 Progress = Callable[[int, int], None]
@@ -41,6 +47,7 @@ def revise(
     generator: TextGenerator,
     *,
     question: str | None = None,
+    which: Which = "vague",
     progress: Progress = lambda _done, _all: None,
 ) -> Revised:
     """Reword the check-worthy atoms that lean on their surroundings.
@@ -54,6 +61,8 @@ def revise(
         segments: the answer's units.
         generator: the model that rewords.
         question: what the answer replies to, if known.
+        which: ``vague``: the model is asked about atoms that a look at their words finds
+            vague; ``all``: about every one, as in VERIFY's decontextualization.
         progress: called before each atom.
     """
     whole = " ".join((question or "", *(s.text for s in segments)))
@@ -64,11 +73,12 @@ def revise(
     for done, atom in enumerate(atoms):
         progress(done, len(atoms))
         at = place.get(atom.span) if atom.span else None
-        if at is None or not atom.kind.check_worthy or not is_vague(atom.text):
+        skipped = which == "vague" and not is_vague(atom.text)
+        if at is None or not atom.kind.check_worthy or skipped:
             revised.append(atom)
             continue
         try:
-            text = _ask(atom, segments, at, generator, question)
+            text = _ask(atom, segments, at, generator, question, PROMPTS[which])
         except ScoringError as error:
             failures[atom.id] = str(error)
             revised.append(atom)
@@ -87,16 +97,17 @@ def _ask(
     at: int,
     generator: TextGenerator,
     question: str | None,
+    prompt: str,
 ) -> str:
     window = [s.text for s in segments[max(0, at - BEFORE) : at + 1]]
     headings = [f"{heading.rstrip('.:')}." for heading in segments[at].headings[-1:]]
-    messages = load_prompt("revise").opening(
+    messages = load_prompt(prompt).opening(
         question=question,
         text=" ".join(" ".join((*headings, *window)).split()),
         claim=atom.text,
     )
     reply = generator.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=("\n",))
-    return reply.strip().removeprefix("Claim:").strip()
+    return reply.strip().removeprefix("Claim:").removeprefix("Unit:").strip()
 
 
 def _trusted(text: str, old: str, whole: str) -> bool:

@@ -261,6 +261,14 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What a passage says of a claim; ``confidence`` is P(it says something of it)."""
+
+    text: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class EvidenceLink:
     """A relation that became an edge: ``premise`` bears on ``hypothesis``.
 
@@ -268,7 +276,7 @@ class EvidenceLink:
         premise: id of a context.
         hypothesis: id of an atom or a context.
         label: the most probable relation of the two.
-        probability: p* of that label.
+        probability: p* of that label, times the confidence of a summary.
         strength: what the edge's factor carries, see ``graph.links_from``.
     """
 
@@ -281,11 +289,20 @@ class EvidenceLink:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """A pair that the relation model read, edge or not."""
+    """A pair that the relation model read, edge or not.
+
+    ``summary`` is what it read of the premise, None where it read all of it.
+    """
 
     premise: str
     hypothesis: str
     relation: Relation
+    summary: Summary | None = None
+
+    @property
+    def confidence(self) -> float:
+        """That of the summary, 1 without one."""
+        return 1.0 if self.summary is None else self.summary.confidence
 
 
 # ------------------------------------------------------------ the assessment

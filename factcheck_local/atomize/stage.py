@@ -1,72 +1,32 @@
-"""The atomizer: one call a sentence, in a sliding window, and checks on what came.
-
-The window is VeriScore's (§2.1.2): up to three sentences before the marked
-one, one after it, the question in front, and the first sentence of a paragraph
-of more than five.
-"""
+"""The atomizer: one call a sentence, in a sliding window, and checks on what came."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from factcheck_local.atomize.parse import parse_claims
-from factcheck_local.errors import ScoringError
+from factcheck_local.atomize.checks import left_out, stated
+from factcheck_local.atomize.each import (
+    MAX_REPLY_TOKENS,
+    STOP,
+    Atomized,
+    Progress,
+    Split,
+    each_segment,
+)
+from factcheck_local.atomize.parse import KIND_WORDS, parse_claims
+from factcheck_local.atomize.window import window
 from factcheck_local.models.contracts import ChatModel, Message
 from factcheck_local.prompts import load_prompt
 from factcheck_local.types import Atom, Kind, Segment, Span
-from factcheck_local.wording import clauses, negations, normalised, numbers, share_within
-
-BEFORE, AFTER = 3, 1
-LONG_PARAGRAPH = 5
-
-#: The words that the prompt uses for the kinds.
-KIND_WORDS = {
-    "fact": Kind.FACT,
-    "claim": Kind.CLAIM,
-    "instruction": Kind.INSTRUCTION,
-    "data": Kind.DATA_FORMAT,
-    "meta": Kind.META_STATEMENT,
-    "question": Kind.QUESTION,
-    "other": Kind.OTHER,
-}
+from factcheck_local.wording import normalised, numbers
 
 #: P(fact or claim) from which a sentence is verified: one too many costs
 #: seconds, one too few is a claim that nobody has looked at. With the default
 #: model no check-worthy sentence of a sample of factcheckbench-dev lay below.
 MIN_CHECKABLE = 0.25
-
-#: Share of an atom's content words that its own sentence, or what stands above
-#: it, has to contain. A stem or two may differ; another sentence's claim may not.
-MIN_SHARE = 0.7
-
-#: Share of a clause's content words that the atoms have to take up.
-MIN_CLAUSE_SHARE = 0.5
-
-MAX_REPLY_TOKENS = 320
-
-#: Called with the segments done and all segments.
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Atomized:
-    """What the atomizer made of an answer.
-
-    Attributes:
-        atoms: all units in the answer's order, those not check-worthy too.
-        failures: atom id -> why the unit could not be looked at.
-        dropped: atoms that their own sentence does not state.
-        completed: sentences from which the split left something out, which was
-            added as it stands there.
-    """
-
-    atoms: tuple[Atom, ...]
-    failures: Mapping[str, str]
-    dropped: int
-    completed: int
 
 
 def atomize(
@@ -90,32 +50,21 @@ def atomize(
         chosen: which segments, counted from 0; None for all.
         progress: called after each segment.
     """
-    atoms: list[Atom] = []
-    failures: dict[str, str] = {}
-    dropped = completed = 0
-    for index, segment in enumerate(segments):
-        if chosen is not None and index not in chosen:
-            continue
-        kind, texts, failure = segment.kind, [segment.text], None
-        if kind is None:
-            try:
-                messages = _messages(segments, index, question)
-                kind = _kind(messages, segment, model)
-                if kind.check_worthy:
-                    parsed = _split(messages, kind, model)
-                    kept = [text for text in parsed if _stated(text, segment)]
-                    texts = kept + _left_out(kept, segment.text)
-                    dropped += len(parsed) - len(kept)
-                    completed += len(texts) > len(kept)
-            except ScoringError as error:
-                kind, failure = Kind.CLAIM, str(error)
-        for text in texts:
-            atom = Atom(f"a{len(atoms) + 1}", text, segment.text, kind, segment.span)
-            atoms.append(atom)
-            if failure:
-                failures[atom.id] = failure
-        progress(index + 1, len(segments))
-    return Atomized(tuple(atoms), failures, dropped, completed)
+
+    def split(index: int) -> Split:
+        segment = segments[index]
+        seen = asdict(window(segments, index))
+        messages = load_prompt("atomize").opening(question=question, **seen)
+        kind = _kind(messages, segment, model)
+        if not kind.check_worthy:
+            return Split(((kind, segment.text),))
+        parsed = _parts(messages, kind, model)
+        kept = [text for text in parsed if stated(text, segment)]
+        added = left_out(kept, segment.text)
+        units = tuple((kind, text) for text in (*kept, *added))
+        return Split(units, len(parsed) - len(kept), bool(added))
+
+    return each_segment(segments, split, chosen=chosen, progress=progress)
 
 
 def merge_repeats(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
@@ -131,27 +80,6 @@ def merge_repeats(atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     return tuple(first.values())
 
 
-def _messages(segments: Sequence[Segment], index: int, question: str | None) -> list[Message]:
-    """The prompt for one sentence, seen in its window."""
-    segment = segments[index]
-    before = list(segments[max(0, index - BEFORE) : index])
-    paragraph = [s for s in segments if s.paragraph == segment.paragraph]
-    if len(paragraph) > LONG_PARAGRAPH and paragraph[0] not in (segment, *before):
-        before.insert(0, paragraph[0])
-    after = segments[index + 1 : index + 1 + AFTER]
-    return load_prompt("atomize").opening(
-        question=question,
-        headings=" > ".join(segment.headings),
-        before=_on_one_line(s.text for s in before if s.kind is None),
-        after=_on_one_line(s.text for s in after if s.kind is None),
-        sentence=_on_one_line([segment.text]),
-    )
-
-
-def _on_one_line(texts: Iterable[str]) -> str:
-    return " ".join(" ".join(texts).split())
-
-
 def _kind(messages: Sequence[Message], segment: Segment, model: ChatModel) -> Kind:
     """The kind the model finds most probable, in doubt one that is verified.
 
@@ -165,33 +93,7 @@ def _kind(messages: Sequence[Message], segment: Segment, model: ChatModel) -> Ki
     return max(choices, key=lambda kind: probability[kind])
 
 
-def _split(messages: Sequence[Message], kind: Kind, model: ChatModel) -> list[str]:
+def _parts(messages: Sequence[Message], kind: Kind, model: ChatModel) -> list[str]:
     word = next(word for word, known in KIND_WORDS.items() if known is kind)
-    reply = model.generate(
-        messages, max_tokens=MAX_REPLY_TOKENS, stop=("\n\n", "\nSentence:"), start=f"{word}\n"
-    )
+    reply = model.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=STOP, start=f"{word}\n")
     return parse_claims(reply)
-
-
-def _stated(text: str, segment: Segment) -> bool:
-    """Whether the atom's numbers and most of its words are the sentence's own."""
-    around = " ".join(segment.headings)
-    return (
-        numbers(text) <= numbers(segment.text) | numbers(around)
-        and share_within(text, segment.text, around) >= MIN_SHARE
-        and share_within(text, segment.text) > 0
-    )
-
-
-def _left_out(kept: Sequence[str], sentence: str) -> list[str]:
-    """What to add so that no number, negation or clause of the sentence is lost."""
-    if not kept:
-        return [sentence]
-    said = " ".join(kept)
-    if negations(sentence) > negations(said):
-        return [sentence]
-    return [
-        clause
-        for clause in clauses(sentence)
-        if not numbers(clause) <= numbers(said) or share_within(clause, said) < MIN_CLAUSE_SHARE
-    ]

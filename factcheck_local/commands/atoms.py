@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from factcheck_local.commands.common import (
+    atomizer_option,
     json_option,
     question_option,
     read_input,
@@ -22,11 +23,17 @@ from factcheck_local.report.view import one_line
 @click.command("atoms")
 @click.argument("answer")
 @question_option
+@atomizer_option
 @click.option("--llm", metavar="NAME", help="Model that splits and rewords.")
 @json_option
 @click.pass_context
 def command(
-    context: click.Context, answer: str, question: str | None, llm: str | None, as_json: bool
+    context: click.Context,
+    answer: str,
+    question: str | None,
+    atomizer: str | None,
+    llm: str | None,
+    as_json: bool,
 ) -> None:
     """List the atomic claims of ANSWER, with their kind and place.
 
@@ -36,7 +43,7 @@ def command(
     Example:
       factcheck atoms answer.md --json
     """  # noqa: D301
-    settings = Settings(**settings_values(llm=llm))
+    settings = Settings(**settings_values(atomizer=atomizer, llm=llm))
     checker = FactChecker(settings, progress=stage_progress())
     failed = False
     for record in parse_input(*read_input(answer), question=question):

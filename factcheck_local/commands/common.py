@@ -9,10 +9,11 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
+from factcheck_local.atomize import AtomizerName
 from factcheck_local.config import ASSESSORS, GRAPH_ASSESSORS, JUDGES, Settings
 from factcheck_local.errors import InputError, StoreError
 from factcheck_local.indexer.address import ServerAddress
@@ -169,6 +170,12 @@ assessor_option = click.option(
     metavar="NAME",
     help=f"How claims are judged; {Settings().assessor}. By a graphical model: "
     f"{', '.join(GRAPH_ASSESSORS)}; or by the LLM itself: {', '.join(JUDGES)}.",
+)
+atomizer_option = click.option(
+    "--atomizer",
+    type=click.Choice(get_args(AtomizerName)),
+    help="How the answer is split: into atoms, or by the stages of VERIFY or VeriScore; "
+    f"{Settings().atomizer}.",
 )
 relation_option = click.option(
     "--relation",

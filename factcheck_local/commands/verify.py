@@ -14,6 +14,7 @@ from factcheck_local.commands.common import (
     StorePlace,
     as_option,
     assessor_option,
+    atomizer_option,
     check_writable,
     fail_on_option,
     format_option,
@@ -48,6 +49,7 @@ from factcheck_local.retrieve import Retrieval
 @store_option
 @question_option
 @assessor_option
+@atomizer_option
 @relation_option
 @click.option(
     "--budget",
@@ -70,7 +72,19 @@ from factcheck_local.retrieve import Retrieval
     help="What is looked for beside the claim: nothing, the question with it, or what the LLM "
     f"writes; {Settings().queries}.",
 )
+@click.option(
+    "--query-rounds",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="How often the LLM looks at what its queries find and writes another; "
+    f"{Settings().query_rounds}.",
+)
 @rerank_option
+@click.option(
+    "--summarize",
+    is_flag=True,
+    help="Relate what the LLM finds in a long passage for a claim, not all of it.",
+)
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from factcheck_local.models.contracts import Message
 
@@ -81,5 +81,15 @@ def load_prompt(name: str) -> Prompt:
     )
 
 
+def finished(opening: Sequence[Message], ending: str) -> list[Message]:
+    """A chat to be replied to: what ``opening`` gives, with what ``close`` gives at its end."""
+    return [*opening[:-1], replace(opening[-1], content=opening[-1].content + ending)]
+
+
 def _render(template: str, values: Mapping[str, Any]) -> str:
-    return _ENVIRONMENT.from_string(template).render(values)
+    return _compiled(template).render(values)
+
+
+@cache
+def _compiled(template: str) -> Template:
+    return _ENVIRONMENT.from_string(template)

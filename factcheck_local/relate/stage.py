@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from factcheck_local.errors import ScoringError
 from factcheck_local.relate.cascade import CascadeRelationModel
 from factcheck_local.relate.contract import Premise, RelationModel
-from factcheck_local.types import Relation, RelationLabel, ScoredPair
+from factcheck_local.types import Relation, RelationLabel, ScoredPair, Summary
 
 #: Called with the pairs done and all pairs that may have to be read.
 Progress = Callable[[int, int], None]
@@ -46,6 +46,7 @@ def relate(
     progress: Progress = lambda _done, _all: None,
     *,
     alike: Mapping[str, str] | None = None,
+    summaries: Mapping[Pair, Summary] | None = None,
 ) -> Related:
     """Score ordered pairs, a premise at a time, so that each is read once.
 
@@ -62,8 +63,10 @@ def relate(
         progress: called after each premise.
         alike: id of a passage -> id of the one that stands for it and for its near
             duplicates, as ``duplicates.near_duplicates`` gives them.
+        summaries: what is read in place of a pair's premise; the same for pairs that
+            differ only in which near duplicate they name.
     """
-    same = alike or {}
+    same, short = alike or {}, summaries or {}
     names = {pair: _name(pair, same) for pair in pairs}
     reads: dict[Pair, Pair] = {}
     for pair, name in names.items():
@@ -72,10 +75,14 @@ def relate(
     second = [n for n in reads if place.get((n[1], n[0]), len(place)) < place[n]]
     first = reads.keys() - set(second)
 
+    def premise(pair: Pair) -> Premise:
+        whole = premises[pair[0]]
+        return Premise(whole.title, short[pair].text) if pair in short else whole
+
     def read(chosen: Iterable[Pair], before: int) -> dict[Pair, Relation | str]:
         return _read(
             [reads[n] for n in chosen],
-            premises,
+            premise,
             hypotheses,
             model,
             lambda done: progress(before + done, len(reads)),
@@ -96,7 +103,7 @@ def relate(
         if isinstance(outcome, str):
             failures[pair] = outcome
         else:
-            scored.append(ScoredPair(*pair, outcome))
+            scored.append(ScoredPair(*pair, outcome, short.get(pair)))
     return Related(
         tuple(scored),
         failures,
@@ -132,32 +139,32 @@ def _settles(forward: Relation | str) -> bool:
 
 def _read(
     pairs: Sequence[Pair],
-    premises: Mapping[str, Premise],
+    premise: Callable[[Pair], Premise],
     hypotheses: Mapping[str, str],
     model: RelationModel,
     tell: Callable[[int], None],
 ) -> dict[Pair, Relation | str]:
     """The relation of each pair, or why it has none."""
     if isinstance(model, CascadeRelationModel):
-        return _read_twice(pairs, premises, hypotheses, model, tell)
-    by_premise: dict[str, list[str]] = {}
-    for premise, hypothesis in pairs:
-        by_premise.setdefault(premise, []).append(hypothesis)
+        return _read_twice(pairs, premise, hypotheses, model, tell)
+    by_premise: dict[tuple[str, Premise], list[Pair]] = {}
+    for pair in pairs:
+        by_premise.setdefault((pair[0], premise(pair)), []).append(pair)
     found: dict[Pair, Relation | str] = {}
-    for premise, ids in by_premise.items():
+    for (_, text), of_it in by_premise.items():
         try:
-            relations = model.relate(premises[premise], [hypotheses[i] for i in ids])
+            relations = model.relate(text, [hypotheses[i] for _, i in of_it])
         except ScoringError as error:
-            found |= {(premise, i): str(error) for i in ids}
+            found |= dict.fromkeys(of_it, str(error))
         else:
-            found |= {(premise, i): r for i, r in zip(ids, relations, strict=True)}
+            found |= dict(zip(of_it, relations, strict=True))
         tell(len(found))
     return found
 
 
 def _read_twice(
     pairs: Sequence[Pair],
-    premises: Mapping[str, Premise],
+    premise: Callable[[Pair], Premise],
     hypotheses: Mapping[str, str],
     model: CascadeRelationModel,
     tell: Callable[[int], None],
@@ -166,12 +173,12 @@ def _read_twice(
 
     A pair that the slow model fails on has failed: the fast one was not sure of it.
     """
-    found = _read(pairs, premises, hypotheses, model.fast, lambda _done: None)
+    found = _read(pairs, premise, hypotheses, model.fast, lambda _done: None)
     quick = {pair: r for pair, r in found.items() if isinstance(r, Relation)}
     chosen = [list(quick)[i] for i in model.plan(list(quick.values()))]
     settled = len(pairs) - len(chosen)
     tell(settled)
-    second = _read(chosen, premises, hypotheses, model.slow, lambda done: tell(settled + done))
+    second = _read(chosen, premise, hypotheses, model.slow, lambda done: tell(settled + done))
     for pair, slow in second.items():
         found[pair] = slow if isinstance(slow, str) else model.pool(quick[pair], slow)
     return found

@@ -11,7 +11,7 @@ from factcheck_local.config import Settings
 from factcheck_local.graph import links_from
 from factcheck_local.markov import Network
 from factcheck_local.sources import SourceVariable
-from factcheck_local.types import Atom, Context, EvidenceLink, Relation, ScoredPair
+from factcheck_local.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ def links_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
                 r["from"],
                 r["to"],
                 Relation(r["entailment"], r["contradiction"], r["neutral"]),
+                Summary(**r["summary"]) if "summary" in r else None,
             )
             for r in assessment["relations"]
         ]

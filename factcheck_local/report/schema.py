@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from factcheck_local.metrics import (
@@ -60,6 +61,8 @@ def to_dict(run: Run) -> dict[str, Any]:
                 "entailment": pair.relation.entailment,
                 "contradiction": pair.relation.contradiction,
                 "neutral": pair.relation.neutral,
+                # What was read of the passage, where that was not all of it.
+                **({"summary": asdict(pair.summary)} if pair.summary else {}),
             }
             for pair in found.pairs
         ],

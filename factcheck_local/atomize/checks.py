@@ -1,0 +1,39 @@
+"""What is believed of a split: lexical checks of its parts against their sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from factcheck_local.types import Segment
+from factcheck_local.wording import clauses, negations, numbers, share_within
+
+#: Share of an atom's content words that its own sentence, or what stands above
+#: it, has to contain. A stem or two may differ; another sentence's claim may not.
+MIN_SHARE = 0.7
+
+#: Share of a clause's content words that the atoms have to take up.
+MIN_CLAUSE_SHARE = 0.5
+
+
+def stated(text: str, segment: Segment) -> bool:
+    """Whether the atom's numbers and most of its words are the sentence's own."""
+    around = " ".join(segment.headings)
+    return (
+        numbers(text) <= numbers(segment.text) | numbers(around)
+        and share_within(text, segment.text, around) >= MIN_SHARE
+        and share_within(text, segment.text) > 0
+    )
+
+
+def left_out(kept: Sequence[str], sentence: str) -> list[str]:
+    """What to add so that no number, negation or clause of the sentence is lost."""
+    if not kept:
+        return [sentence]
+    said = " ".join(kept)
+    if negations(sentence) > negations(said):
+        return [sentence]
+    return [
+        clause
+        for clause in clauses(sentence)
+        if not numbers(clause) <= numbers(said) or share_within(clause, said) < MIN_CLAUSE_SHARE
+    ]

@@ -1,0 +1,180 @@
+"""Long passages reduced to what bears on a claim, as an option before they are related.
+
+For each pair of a passage and a claim the model first says whether the one speaks of the
+other, read from label probabilities, and then what it says. P(it does), renormalised over
+the two labels, is the summary's confidence; ``graph.links_from`` says what follows from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from factcheck_local.errors import ScoringError
+from factcheck_local.models.contracts import ChatModel
+from factcheck_local.prompts import finished, load_prompt
+from factcheck_local.prompts.lines import plain_lines
+from factcheck_local.sentences import sentence_spans
+from factcheck_local.types import Context, Summary
+from factcheck_local.wording import clauses, content_words, names, negations, numbers, share_within
+
+#: Words from which on a passage is summarised; a passage of the store has at most 180.
+LONG = 120
+
+#: First words of the prompt's replies: the passage bears on the claim, or does not.
+LABELS = ("yes", "no")
+
+#: P(yes) from which a summary is asked for. One too many costs seconds and weighs little,
+#: one too few is evidence that nobody reads.
+MIN_RELEVANT = 0.25
+
+MAX_REPLY_TOKENS = 128
+
+#: Share of a summary's content words that stand in one sentence of the passage, the
+#: sentence before it and the title, and share that the one sentence has to exceed.
+MIN_KNOWN, MIN_OWN = 0.9, 0.5
+
+_LABEL = re.compile(r"^(?:(?:yes|summary|reply)\b(?:\s*[:.,–-]|$)\s*)+", re.IGNORECASE)
+
+Pair = tuple[str, str]
+
+#: Called with the pairs done and all pairs of long passages.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Summarized:
+    """What long passages come down to, by (context id, atom id).
+
+    Attributes:
+        summaries: pairs to be read as a summary; all others are read as they are, those
+            in ``nothing`` not at all.
+        nothing: pairs whose passage does not bear on the claim.
+        refused: summaries that the passage does not bear out.
+        failed: pairs on which the model failed.
+    """
+
+    summaries: Mapping[Pair, Summary]
+    nothing: frozenset[Pair] = frozenset()
+    refused: int = 0
+    failed: int = 0
+
+
+def summarize(
+    pairs: Sequence[Pair],
+    contexts: Sequence[Context],
+    claims: Mapping[str, str],
+    model: ChatModel,
+    *,
+    alike: Mapping[str, str] | None = None,
+    progress: Progress = lambda _done, _all: None,
+) -> Summarized:
+    """Summarise the long passages among pairs, each for its claim.
+
+    Args:
+        pairs: (context id, claim id) that are to be related; those whose second id is no
+            claim's are left alone.
+        contexts: all passages.
+        claims: texts by id.
+        model: says what bears on a claim, and summarises.
+        alike: id of a passage -> id of the one that stands for it and for its near
+            duplicates, as ``duplicates.near_duplicates`` gives them: summarised once.
+        progress: called after each pair.
+    """
+    same = alike or {}
+    long = {c.id: c for c in contexts if len(c.text.split()) >= LONG}
+    stands_for: dict[Pair, list[Pair]] = {}
+    for context_id, claim_id in pairs:
+        if context_id in long and claim_id in claims:
+            name = same.get(context_id, context_id), claim_id
+            stands_for.setdefault(name, []).append((context_id, claim_id))
+    by_context: dict[str, list[list[Pair]]] = {}
+    for copies in stands_for.values():
+        by_context.setdefault(copies[0][0], []).append(copies)
+
+    summaries: dict[Pair, Summary] = {}
+    nothing: set[Pair] = set()
+    refused = failed = done = 0
+    for context_id, found in by_context.items():
+        context = long[context_id]
+        outcomes = _of_passage(context, [claims[copies[0][1]] for copies in found], model)
+        for copies, outcome in zip(found, outcomes, strict=True):
+            done += 1
+            progress(done, len(stands_for))
+            if outcome is None:
+                failed += 1
+            elif outcome.confidence < MIN_RELEVANT:
+                nothing.update(copies)
+            elif is_borne_out(outcome.text, context):
+                summaries |= dict.fromkeys(copies, outcome)
+            else:
+                refused += 1
+    return Summarized(summaries, frozenset(nothing), refused, failed)
+
+
+def _of_passage(
+    context: Context, claims: Sequence[str], model: ChatModel
+) -> Sequence[Summary | None]:
+    """What the model makes of a passage for each claim; None where it fails."""
+    prompt = load_prompt("summarize")
+    opening = prompt.opening(title=context.title or "document", passage=context.text)
+    endings = [prompt.close(claim=claim) for claim in claims]
+    try:
+        scores = np.exp(model.score_labels(opening, endings, LABELS)[:, 0])
+    except ScoringError:
+        return [None] * len(claims)
+    outcomes: list[Summary | None] = []
+    for ending, confidence in zip(endings, scores.tolist(), strict=True):
+        if confidence < MIN_RELEVANT:
+            outcomes.append(Summary("", confidence))
+            continue
+        try:
+            reply = model.generate(
+                finished(opening, ending),
+                max_tokens=MAX_REPLY_TOKENS,
+                stop=("\n\n", "\nClaim:", "\nPassage"),
+                start=f"{LABELS[0]}\n",
+            )
+        except ScoringError:
+            outcomes.append(None)
+        else:
+            outcomes.append(Summary(" ".join(plain_lines(reply, _LABEL)), confidence))
+    return outcomes
+
+
+def is_borne_out(summary: str, context: Context) -> bool:
+    """Whether a passage says what a summary of it says, as far as words can tell.
+
+    Numbers and names have to stand in the passage or its title. Each sentence has to be
+    drawn from one of the passage's, names aside that stand just before it, and negate as
+    often as what it is drawn from: words of two sentences in a new order are a new claim.
+    """
+    passage = f"{context.title}. {context.text}"
+    if not summary or len(summary) >= len(context.text):
+        return False
+    if not (numbers(summary) <= numbers(passage) and names(summary) <= content_words(passage)):
+        return False
+    sentences = [span.of(context.text) for span in sentence_spans(context.text)]
+    return all(
+        _drawn_from(span.of(summary), sentences, context.title) for span in sentence_spans(summary)
+    )
+
+
+def _drawn_from(said: str, sentences: Sequence[str], title: str) -> bool:
+    words = content_words(said) | numbers(said)
+
+    def likeness(text: str) -> float:
+        known = content_words(text) | numbers(text)
+        return len(words & known) / max(len(words | known), 1)
+
+    def known(at: int) -> bool:
+        own = share_within(said, sentences[at]) > MIN_OWN
+        return own and share_within(said, title, *sentences[max(0, at - 1) : at + 1]) >= MIN_KNOWN
+
+    sources = [sentences[at] for at in range(len(sentences)) if known(at)]
+    parts = [part for source in sources for part in (source, *clauses(source))]
+    nearest = max(map(likeness, parts), default=None)
+    return any(likeness(p) == nearest and negations(p) == negations(said) for p in parts)
