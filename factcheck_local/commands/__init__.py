@@ -32,6 +32,7 @@ COMMANDS = {
     "infer": "infer",
     "models": "models",
     "status": "status",
+    "doctor": "doctor",
 }
 
 INTERRUPTED = 130
