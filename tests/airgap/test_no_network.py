@@ -71,10 +71,10 @@ def check_outcome(folder: Path) -> None:
 # ----------------------------------------------------- a machine without interfaces
 
 
-def isolated(script: str) -> subprocess.CompletedProcess[str]:
+def isolated(script: str, *tracer: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script in a network namespace of its own, where not even loopback is up."""
     return subprocess.run(
-        ["unshare", "--map-root-user", "--net", "sh", "-ec", script],
+        ["unshare", "--map-root-user", "--net", *tracer, "sh", "-ec", script],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -88,6 +88,15 @@ needs_namespaces = pytest.mark.skipif(
 )
 
 
+def tracing(log: Path) -> tuple[str, ...]:
+    """What writes down every call for an address, of compiled code, too; empty where it cannot."""
+    events = "trace=connect,bind,sendto,sendmsg,sendmmsg"
+    command = ("strace", "-f", "-qq", "--seccomp-bpf", "-e", events, "-o", str(log))
+    if shutil.which("strace") is None or isolated("true", *command).returncode != 0:
+        return ()
+    return command
+
+
 @needs_namespaces
 def test_the_namespace_has_no_network() -> None:
     connect = "import socket; socket.create_connection(('127.0.0.1', 9))"
@@ -96,15 +105,29 @@ def test_the_namespace_has_no_network() -> None:
 
 
 @needs_namespaces
+def test_the_trace_tells_of_compiled_code(tmp_path: Path) -> None:
+    """A look-up by the C library itself, which no guard in Python sees."""
+    log = tmp_path / "calls"
+    if not (tracer := tracing(log)):
+        pytest.skip("strace is not permitted here")
+    look_up = "import ctypes; ctypes.CDLL(None).gethostbyname(b'telemetry.example')"
+    isolated(f"{shlex.quote(sys.executable)} -c {shlex.quote(look_up)}", *tracer)
+    assert "AF_INET" in log.read_text()
+
+
+@needs_namespaces
 def test_index_verify_and_report_without_any_interface(docs: Path) -> None:
     index, verify, report = (
         shlex.join([sys.executable, str(ROOT / "cli.py"), *line]) for line in commands(docs)
     )
-    done = isolated("\n".join([index, verify, report]))
+    log = docs.parent / "calls"
+    done = isolated("\n".join([index, verify, report]), *tracing(log))
     assert done.returncode == 0, done.stderr
     assert "2 indexed, 0 unchanged" in done.stdout
     assert "refused" not in done.stderr
     check_outcome(docs.parent)
+    if log.exists():
+        assert "AF_INET" not in log.read_text()
     planted = [sys.executable, "-c", PLANTED, *commands(docs)[2]]
     failed = isolated(shlex.join(planted))
     assert failed.returncode == 2
