@@ -10,6 +10,7 @@ The tree::
     │   ├── RecordError       an answer, a record, a pair or a graph is malformed
     │   └── ModelError        a model is unknown, not pulled, broken or misfit
     │       └── ChecksumError a model's file is not the one its card names
+    ├── EgressError           something would reach an address that nobody named
     ├── InferenceError        the graphical model has no answer (Z = 0, say)
     └── ScoringError          a model ran and gave nothing usable for one item
 
@@ -54,6 +55,13 @@ class ModelError(InputError):
 
 class ChecksumError(ModelError):
     """A model's file differs from the one whose sha256 its card names."""
+
+
+class EgressError(FactcheckError):
+    """Something in this process would reach an address that the user did not name.
+
+    No ``OSError`` on purpose: a library would take that for a server that is busy.
+    """
 
 
 class InferenceError(FactcheckError):

@@ -12,7 +12,7 @@ from importlib import import_module
 
 import click
 
-from factcheck_local import __version__
+from factcheck_local import __version__, egress
 from factcheck_local.commands.messages import complain
 from factcheck_local.errors import FactcheckError
 from factcheck_local.models.offline import go_offline
@@ -33,6 +33,7 @@ COMMANDS = {
     "bench": "bench",
     "models": "models",
     "status": "status",
+    "doctor": "doctor",
 }
 
 INTERRUPTED = 130
@@ -76,6 +77,8 @@ def main() -> None:
     """Run the command line; a known failure is one line and its exit code."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     go_offline()
+    egress.guard()
+    refused, said = len(egress.refusals()), ""
     try:
         code = cli.main(prog_name="factcheck", standalone_mode=False)
     except click.exceptions.Abort:
@@ -87,9 +90,15 @@ def main() -> None:
     except click.ClickException as error:
         code = complain(error.format_message(), _help_hint(error), error.exit_code)
     except FactcheckError as error:
-        code = complain(str(error), error.hint, error.exit_code)
+        said = str(error)
+        code = complain(said, error.hint, error.exit_code)
     except OSError as error:
         code = complain(str(error), None, FactcheckError.exit_code)
+    finally:
+        # What a library tried, and kept the refusal to itself.
+        for address in egress.refusals()[refused:]:
+            if address not in said:
+                complain(f"{address}: refused, something tried to reach it", None, 0)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -13,7 +13,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from factcheck_local.errors import StoreError
+from factcheck_local import egress
+from factcheck_local.errors import EgressError, StoreError
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.models.offline import go_offline, without_proxies
 
@@ -55,6 +56,7 @@ class ChromaServer:
             StoreError: if it does not answer, is none of Chroma's, or of another version.
         """
         self.address = address
+        egress.allow(address.host, address.port)
         # The system's certificates, among which a company's own authority stands.
         certificates = ssl.create_default_context()
         with _failures(address):
@@ -148,7 +150,7 @@ def _failures(address: ServerAddress) -> Iterator[None]:
 
     try:
         yield
-    except StoreError:
+    except (StoreError, EgressError):
         raise
     except httpx.TransportError as error:
         raise StoreError(f"{address}: does not answer: {_line(error)}") from error

@@ -170,7 +170,7 @@ def metadata(record: SourceRecord, chunk: Chunk) -> Metadata:
         "end": chunk.span.end,
         "line": chunk.line,
         "page": chunk.page,
-        "text_sha256": text_sha256(chunk),
+        "text_sha256": text_sha256(chunk.text),
     }
     return {**_known(values), **inherited(record)}
 
@@ -194,9 +194,17 @@ def _known(values: Metadata) -> Metadata:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def text_sha256(chunk: Chunk) -> str:
+def text_sha256(text: str) -> str:
     """Hash of a passage's text, in hex."""
-    return hashlib.sha256(chunk.text.encode()).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def passages_digest(texts: Mapping[str, str]) -> str:
+    """Sha256 of a source's passages, in hex: over their ids, in order, and texts' hashes."""
+    digest = hashlib.sha256()
+    for line in sorted(f"{id_} {sha256}\n" for id_, sha256 in texts.items()):
+        digest.update(line.encode())
+    return digest.hexdigest()
 
 
 def _context(id_: str, text: str, values: Metadata) -> Context:

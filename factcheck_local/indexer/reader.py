@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from loky import get_reusable_executor
 from loky.process_executor import TerminatedWorkerError
 
+from factcheck_local import egress
 from factcheck_local.errors import DocumentError
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import ChunkerPrint
@@ -177,7 +178,8 @@ def _end_process(limits: ReadLimits) -> None:
 
 
 def _settle(megabytes: float) -> None:
-    """Limit this process; on other systems there is no such limit, or it is not kept to."""
+    """Limit this process, which reads hostile files: its memory, on Linux, and all egress."""
+    egress.seal()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run itself decides what an interrupt ends
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     if sys.platform == "linux":

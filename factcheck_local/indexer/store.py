@@ -19,13 +19,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from factcheck_local.errors import InputError, ModelError
-from factcheck_local.indexer import folder, server
+from factcheck_local.indexer import consistency, folder, server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import Entry
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.parts import Parts
-from factcheck_local.indexer.passages import OWN, Metadata, inherited, metadata, text_sha256
+from factcheck_local.indexer.passages import (
+    OWN,
+    Metadata,
+    inherited,
+    metadata,
+    passages_digest,
+    text_sha256,
+)
 from factcheck_local.types import Chunk, Context
 
 if TYPE_CHECKING:
@@ -209,10 +216,8 @@ class Store:
         self._lexical.delete(gone)
         self._passages.delete(gone)
         self._passages.update(wanted, draft.there)
-        digest = hashlib.sha256()
-        for line in sorted(f"{chunk.id} {text_sha256(chunk)}\n" for chunk in chunks):
-            digest.update(line.encode())
-        record = replace(draft.record, chunks=len(chunks), digest=digest.hexdigest(), complete=True)
+        digest = passages_digest({chunk.id: text_sha256(chunk.text) for chunk in chunks})
+        record = replace(draft.record, chunks=len(chunks), digest=digest, complete=True)
         self._manifest.write(record)
         return record
 
@@ -286,6 +291,10 @@ class Store:
             values = s.source, s.digest, s.prior, s.access, s.complete
             digest.update(json.dumps(values).encode() + b"\n")
         return digest.hexdigest()
+
+    def faults(self) -> tuple[str, ...]:
+        """Where manifest, passages and words contradict each other; see `consistency`."""
+        return tuple(consistency.faults(self._parts))
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """Files that runs came by and that are not in the store, by source."""

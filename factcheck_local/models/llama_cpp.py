@@ -25,6 +25,18 @@ from factcheck_local.models.contracts import FloatArray, Message
 from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
 
 
+def gpu_layers() -> int:
+    """How many layers to offload: what FACTCHECK_GPU_LAYERS says, -1 for all; 0 without it.
+
+    Raises:
+        ModelError: if it is not a number.
+    """
+    layers = os.environ.get("FACTCHECK_GPU_LAYERS", "0")
+    if not re.fullmatch("-?[0-9]+", layers):
+        raise ModelError(f"FACTCHECK_GPU_LAYERS is {layers!r}: expected a whole number")
+    return int(layers)
+
+
 class LlamaCppModel:
     """A GGUF chat model; implements ``ChatModel``.
 
@@ -64,21 +76,16 @@ class LlamaCppModel:
     def from_card(cls, card: ModelCard) -> Self:
         """Build from a card whose files were checked; its only file is the GGUF.
 
-        FACTCHECK_GPU_LAYERS says how many layers to offload, -1 for all.
-
         Raises:
-            ModelError: if the variable is not a number or llama.cpp refuses the file.
+            ModelError: if FACTCHECK_GPU_LAYERS is not a number or llama.cpp refuses the file.
         """
-        layers = os.environ.get("FACTCHECK_GPU_LAYERS", "0")
-        if not re.fullmatch("-?[0-9]+", layers):
-            raise ModelError(f"FACTCHECK_GPU_LAYERS is {layers!r}: expected a whole number")
         return cls(
             card.id,
             card.sha256,
             card.folder / card.files[0].path,
             context_length=int(card.options["context_length"]),
             template=card.options["chat_format"],
-            n_gpu_layers=int(layers),
+            n_gpu_layers=gpu_layers(),
         )
 
     def forget(self) -> None:

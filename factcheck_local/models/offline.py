@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from factcheck_local import egress
+
 _SWITCHES = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -29,7 +31,7 @@ def go_offline() -> None:
 
 @contextmanager
 def hub_reachable() -> Iterator[None]:
-    """Let the hub's library call out for as long as a pull lasts.
+    """Let the hub's library call out for as long as a pull lasts; files are wherever it says.
 
     It reads its switch on import, which may have been long ago.
     """
@@ -38,7 +40,8 @@ def hub_reachable() -> Iterator[None]:
     before = constants.HF_HUB_OFFLINE
     constants.HF_HUB_OFFLINE = False
     try:
-        yield
+        with egress.lifted():
+            yield
     finally:
         constants.HF_HUB_OFFLINE = before
 

@@ -61,6 +61,8 @@ class OnnxNliEncoder:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         # Otherwise a message on standard error for every unusual graph.
         options.log_severity_level = 4
+        # Builds for Windows report to Microsoft otherwise.
+        onnxruntime.disable_telemetry_events()
         try:
             self._session: Any = onnxruntime.InferenceSession(
                 str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]

@@ -13,9 +13,11 @@ import re
 import ssl
 import time
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import httpx
 
+from factcheck_local import egress
 from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.models.openai_server.options import ServerOptions
 
@@ -48,6 +50,7 @@ class ServerClient:
         self._seconds = options.timeout_seconds
         self._pause = pause
         self._key = _read_key(name, options.api_key_env)
+        egress.allow(*_host_and_port(options.url))
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(self._seconds, connect=min(_CONNECT_SECONDS, self._seconds)),
@@ -126,6 +129,11 @@ class ServerClient:
             text = text.replace(self._key, "…")
         line = " ".join(text.split())
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def _host_and_port(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _read_key(name: str, variable: str | None) -> str:
