@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,7 +41,10 @@ def to_dict(run: Run) -> dict[str, Any]:
             "signature": run.settings.signature(),
             "settings": run.settings.as_dict(),
             "models": list(run.models),
+            "prompts": list(run.prompts),
             "index": run.index,
+            "answer": {"sha256": text_sha256(found.answer.text), "given": list(run.given)},
+            "environment": dict(run.environment),
             "started": run.started,
             "seconds": {name: round(value, 2) for name, value in run.seconds.items()},
         },
@@ -76,6 +80,11 @@ def to_dict(run: Run) -> dict[str, Any]:
         ],
         "notes": list(found.notes),
     }
+
+
+def text_sha256(text: str) -> str:
+    """Sha256, in hex, of a text as UTF-8: that of its file, if it has no byte order mark."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
@@ -133,10 +142,11 @@ def _atom(assessed: AtomAssessment) -> dict[str, Any]:
         "probability": assessed.probability,
         "reason": assessed.reason,
         "label": atom.label,
+        "contexts": list(atom.context_ids),
         "evidence": [_evidence(e) for e in assessed.evidence],
         "sensitivity": _sensitivity(assessed.sensitivity),
     }
-    optional = ("reason", "label", "repeats", "sensitivity")
+    optional = ("reason", "label", "contexts", "repeats", "sensitivity")
     return {k: v for k, v in fields.items() if v or k not in optional}
 
 
