@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import Any
 
+from factcheck_local import __version__
 from factcheck_local.assess import assess
 from factcheck_local.assess.contract import Case
 from factcheck_local.assess.factreasoner import reason
@@ -42,7 +43,7 @@ from factcheck_local.rerank import Reranker
 from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import Revised, revise
-from factcheck_local.run import Run, Work
+from factcheck_local.run import Run, Work, prompts_here, unlike
 from factcheck_local.segment import segment
 from factcheck_local.summarize import Summarized, summarize
 from factcheck_local.types import Answer, Assessment, Atom, Context, Segment, Span
@@ -175,6 +176,8 @@ class FactChecker:
                 min_context_similarity=self.settings.min_context_similarity,
             )
         related = self._relate(pairs, checked, retrieved.contexts, model, work)
+        if record.contexts is not None:
+            atoms = _as_pooled(atoms, retrieved.by_atom)
         known = {a.id for a in checked}
         for (_, hypothesis), why in related.failures.items():
             if hypothesis in known:
@@ -218,6 +221,8 @@ class FactChecker:
         if judge.wants_contexts:
             retrieved = self._retrieve(checked, record, work)
             contexts, by_atom = retrieved.contexts, retrieved.by_atom
+            if record.contexts is not None:
+                atoms = _as_pooled(atoms, by_atom)
         with work.stage("load"):
             llm = self.llm
         case = Case(record.answer, tuple(checked), {c.id: c for c in contexts}, by_atom)
@@ -242,6 +247,7 @@ class FactChecker:
             index=self._index_used(record),
             started=started,
             seconds=work.seconds,
+            given=tuple(n for n in ("atoms", "contexts") if getattr(record, n) is not None),
         )
 
     def _atoms(
@@ -396,26 +402,37 @@ class FactChecker:
     # ---------------------------------------------------------------- record
 
     def would_repeat(self, record: Record, run: Mapping[str, Any]) -> bool:
-        """Whether a run over the record has the models, settings and index of an earlier one.
+        """Whether a run over the record has what an earlier one had, see ``unlike``."""
+        return not self.unlike(record, run)
 
-        The models that it had are loaded for that.
+    def unlike(self, record: Record, run: Mapping[str, Any]) -> list[str]:
+        """What a run over the record would not have as an earlier one had it.
+
+        That is of version, settings, prompts, models and index, a line each. The models
+        that it had are loaded for that.
 
         Args:
             record: what would be verified.
             run: of the earlier assessment, see ``report.to_dict``.
+
+        Raises:
+            ModelError: if a model cannot be loaded.
         """
-        if run["signature"] != self.settings.signature():
-            return False
+        here: dict[str, Any] = {
+            "version": __version__,
+            "settings": self.settings.as_dict(),
+            "prompts": prompts_here(),
+        }
+        if found := unlike(run, here):
+            return found
         roles = {model["role"] for model in run["models"]}
         if "llm" in roles:
             self.llm  # noqa: B018
         if "reranker" in roles:
             self.reranker  # noqa: B018
-        used = [model for model in self._models_used() if model["role"] in roles]
-        index, before = self._index_used(record), run["index"]
-        # As JSON has them: a tuple is a list there.
-        same_models = json.loads(json.dumps(used)) == run["models"]
-        return same_models and (index or {}).get("digest") == (before or {}).get("digest")
+        here["models"] = [model for model in self._models_used() if model["role"] in roles]
+        here["index"] = self._index_used(record)
+        return unlike(run, here)
 
     def _models_used(self) -> tuple[dict[str, Any], ...]:
         used: list[tuple[str, Identified | RelationModel]] = []
@@ -442,3 +459,11 @@ class FactChecker:
             "chunks": self.store.count(),
             "digest": self.store.digest(),
         }
+
+
+def _as_pooled(atoms: Sequence[Atom], by_atom: Mapping[str, tuple[str, ...]]) -> tuple[Atom, ...]:
+    """Atoms of a record with the contexts they have in the assessment.
+
+    It has no others than the pooled ones, and can be repeated from these.
+    """
+    return tuple(replace(a, context_ids=by_atom.get(a.id, ())) for a in atoms)

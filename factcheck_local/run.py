@@ -2,20 +2,115 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from factcheck_local import __version__
 from factcheck_local.config import Settings
+from factcheck_local.prompts import load_prompt, prompt_names
 from factcheck_local.types import Assessment
+
+#: Libraries whose version may move a number in its last digits.
+LIBRARIES = (
+    "chromadb",
+    "llama-cpp-python",
+    "numpy",
+    "onnxruntime",
+    "sentence-transformers",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+
+
+def prompts_here() -> tuple[dict[str, str], ...]:
+    """Every prompt of the package, used by a run or not, by id and sha256."""
+    return tuple(load_prompt(name).described() for name in prompt_names())
+
+
+def environment() -> dict[str, str]:
+    """What a run is made with beside models and settings: it should move no verdict."""
+    layers = os.environ.get("FACTCHECK_GPU_LAYERS", "0")
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "gpu_layers": layers,
+        **_libraries(),
+    }
+
+
+@cache
+def _libraries() -> dict[str, str]:
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            # One that is not installed moves nothing.
+            continue
+    return found
+
+
+def unlike(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What of a run's conditions is not the same, a line each.
+
+    Args:
+        then: the ``run`` of an assessment, see ``report.to_dict``.
+        now: of these the ``version``, ``settings``, ``prompts``, ``models`` and ``index``
+            to compare; what it lacks is not looked at.
+    """
+    # As JSON has them: a tuple is a list there.
+    here = json.loads(json.dumps(now))
+    before, after = (dict(_conditions(side, here)) for side in (then, here))
+    return [
+        f"{name} {before.get(name)}, here {after.get(name)}"
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _conditions(run: Mapping[str, Any], parts: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Each condition with its name."""
+    for part in parts:
+        value: Any = run.get(part)
+        if part == "settings":
+            yield from ((f"setting {name}", chosen) for name, chosen in value.items())
+        elif part == "prompts":
+            yield from ((f"prompt {prompt['id']}", prompt["sha256"]) for prompt in value or ())
+        elif part == "models":
+            for model in value:
+                fields = {k: v for k, v in model.items() if k != "role"}
+                yield from ((f"{model['role']} model's {k}", v) for k, v in fields.items())
+        elif part == "index":
+            yield "index digest", value["digest"] if value else None
+        else:
+            yield part, value
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """An assessment and what it takes to repeat it."""
+    """An assessment and what it takes to repeat it.
+
+    Attributes:
+        assessment: what was found.
+        settings: all of them.
+        models: role, id, sha256 and calibration of each model.
+        index: the store and its digest; None for a record with contexts of its own.
+        started: ISO 8601, UTC.
+        seconds: by stage.
+        given: what the record brought beside the answer: ``atoms``, ``contexts``.
+        version: of the package.
+        prompts: see ``prompts_here``.
+        environment: see ``environment``.
+    """
 
     assessment: Assessment
     settings: Settings
@@ -23,7 +118,10 @@ class Run:
     index: dict[str, Any] | None
     started: str
     seconds: dict[str, float]
+    given: tuple[str, ...] = ()
     version: str = __version__
+    prompts: tuple[dict[str, str], ...] = field(default_factory=prompts_here)
+    environment: dict[str, str] = field(default_factory=environment)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from factcheck_local.assess.passages import fit
 from factcheck_local.assess.replies import last_label
 from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import Message, TextGenerator
-from factcheck_local.prompts import load_prompt
+from factcheck_local.prompts import finished, load_prompt
 from factcheck_local.types import Atom, Verdict
 
 #: Opens the line of the verdict.
@@ -48,15 +48,14 @@ class ReasoningJudge:
         found: dict[str, Judgement] = {}
         failures: dict[str, str] = {}
         cut = 0
+        prompt = load_prompt(self.prompt)
         for done, atom in enumerate(case.atoms, start=1):
             contexts = case.read_for(atom) if self.wants_contexts else ()
             passages, shortened = fit(contexts)
             cut += shortened
-            prompt = load_prompt(self.prompt)
-            *before, last = prompt.opening(passages=passages)
-            turn = Message(last.role, last.content + prompt.close(claim=atom.text))
+            chat = finished(prompt.opening(passages=passages), prompt.close(claim=atom.text))
             try:
-                found[atom.id] = self._judgement([*before, turn], atom, case, llm)
+                found[atom.id] = self._judgement(chat, atom, case, llm)
             except ScoringError as error:
                 failures[atom.id] = str(error)
             progress(done, len(case.atoms))

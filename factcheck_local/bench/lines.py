@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from factcheck_local.bench.contract import canonical
+from factcheck_local.run import prompts_here
 
 FILE = "items.jsonl"
 
@@ -44,13 +44,8 @@ def key_of(parts: Mapping[str, object]) -> str:
 
 
 def prompts_digest() -> str:
-    """Sha256 over all prompts of the package, by name."""
-    found = hashlib.sha256()
-    folder = resources.files("factcheck_local.prompts")
-    for file in sorted(folder.iterdir(), key=lambda f: f.name):
-        if file.name.endswith(".toml"):
-            found.update(file.name.encode() + b"\0" + file.read_bytes())
-    return found.hexdigest()
+    """Sha256 over all prompts of the package."""
+    return hashlib.sha256(canonical(prompts_here()).encode("utf-8")).hexdigest()
 
 
 def _read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

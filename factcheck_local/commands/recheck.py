@@ -32,6 +32,7 @@ from factcheck_local.records import Record
 from factcheck_local.report import to_dict
 from factcheck_local.report.diff import Comparison, compare
 from factcheck_local.report.diff_text import diff_to_text
+from factcheck_local.report.replay import TAKEN_OVER
 from factcheck_local.report.stored import claims_of, settings_of
 
 
@@ -141,7 +142,7 @@ def _repeated(run: _Past, checker: FactChecker) -> dict[str, Any]:
     new["run"]["models"][:0] = [
         m for m in old["models"] if m["role"] == "llm" and "llm" not in here
     ]
-    new["notes"].append(f"the claims are those of the run of {old['started']}")
+    new["notes"].append(f"{TAKEN_OVER}{old['started']}")
     return new
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -50,6 +51,10 @@ class Prompt:
         """Name and version, such as ``relate-v1``."""
         return f"{self.name}-v{self.version}"
 
+    def described(self) -> dict[str, str]:
+        """Id and sha256, for a run's record."""
+        return {"id": self.id, "sha256": self.sha256}
+
     def opening(self, **values: object) -> list[Message]:
         """Instructions, examples, and the shared part of the last turn."""
         messages = [Message("system", self.system.strip())]
@@ -84,6 +89,12 @@ def load_prompt(name: str) -> Prompt:
 def finished(opening: Sequence[Message], ending: str) -> list[Message]:
     """A chat to be replied to: what ``opening`` gives, with what ``close`` gives at its end."""
     return [*opening[:-1], replace(opening[-1], content=opening[-1].content + ending)]
+
+
+def prompt_names() -> list[str]:
+    """The names of the package's prompts, sorted."""
+    files = (Path(file.name) for file in resources.files(__name__).iterdir())
+    return sorted(file.stem for file in files if file.suffix == ".toml")
 
 
 def _render(template: str, values: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -41,7 +42,10 @@ def to_dict(run: Run) -> dict[str, Any]:
             "signature": run.settings.signature(),
             "settings": run.settings.as_dict(),
             "models": list(run.models),
+            "prompts": list(run.prompts),
             "index": run.index,
+            "answer": {"sha256": text_sha256(found.answer.text), "given": list(run.given)},
+            "environment": dict(run.environment),
             "started": run.started,
             "seconds": {name: round(value, 2) for name, value in run.seconds.items()},
         },
@@ -79,6 +83,11 @@ def to_dict(run: Run) -> dict[str, Any]:
         ],
         "notes": list(found.notes),
     }
+
+
+def text_sha256(text: str) -> str:
+    """Sha256, in hex, of a text as UTF-8: that of its file, if it has no byte order mark."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
@@ -145,11 +154,12 @@ def _atom(assessed: AtomAssessment) -> dict[str, Any]:
         "probability": assessed.probability,
         "reason": assessed.reason,
         "label": atom.label,
+        "contexts": list(atom.context_ids),
         "read": list(assessed.read),
         "evidence": [_evidence(e) for e in assessed.evidence],
         "sensitivity": _sensitivity(assessed.sensitivity),
     }
-    optional = ("reason", "label", "read", "repeats", "sensitivity")
+    optional = ("reason", "label", "contexts", "read", "repeats", "sensitivity")
     return {k: v for k, v in fields.items() if v or k not in optional}
 
 

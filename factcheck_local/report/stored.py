@@ -9,7 +9,7 @@ from typing import Any
 from factcheck_local.config import Settings
 from factcheck_local.errors import RecordError
 from factcheck_local.records import Record
-from factcheck_local.report.schema import SCHEMA
+from factcheck_local.report.schema import SCHEMA, text_sha256
 from factcheck_local.types import Answer, Atom, Context, Kind, Span
 
 
@@ -70,6 +70,26 @@ def claims_of(assessment: dict[str, Any], name: str) -> Record:
         )
 
 
+def input_of(assessment: dict[str, Any], name: str) -> Record:
+    """What was verified, with no more made of it than was handed in.
+
+    Raises:
+        RecordError: if the run does not record that, or it is no longer what was verified.
+    """
+    with complete(name):
+        made = assessment["run"].get("answer")
+        if made is None:
+            raise RecordError(f"{name}: does not record what it takes to repeat it")
+        claims = claims_of(assessment, name)
+        if text_sha256(claims.answer.text) != made["sha256"]:
+            raise RecordError(f"{name}: its answer is not the one that was verified")
+        return Record(
+            claims.answer,
+            claims.atoms if "atoms" in made["given"] else None,
+            contexts_of(assessment, name) if "contexts" in made["given"] else None,
+        )
+
+
 def contexts_of(assessment: dict[str, Any], name: str) -> tuple[Context, ...]:
     """The passages of a run.
 
@@ -88,6 +108,7 @@ def _atom(row: dict[str, Any]) -> Atom:
         kind=Kind(row["kind"]),
         span=span_of(row["span"]),
         repeats=tuple(Span(r["start"], r["end"]) for r in row.get("repeats", ())),
+        context_ids=tuple(row.get("contexts", ())),
         label=row.get("label"),
     )
 

@@ -71,8 +71,10 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
     assert whole["schema"] == SCHEMA == "factcheck.assessment/1"
     assert set(whole["run"]) == {
         *("version", "settings", "models", "index", "started", "seconds"),
-        "signature",  # added
+        *("signature", "prompts", "answer", "environment"),  # added
     }
+    assert set(whole["run"]["answer"]) == {"sha256", "given"}
+    assert set(whole["run"]["prompts"][0]) == {"id", "sha256"}
     assert set(whole["run"]["models"][0]) == {"role", "id", "sha256"}
     assert set(whole["run"]["index"]) == {"store", "collection", "chunks", "digest"}
     assert set(whole["answer"]) == {"path", "text", "question"}
