@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from factcheck_local import __version__
@@ -26,8 +26,7 @@ from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
-from factcheck_local.models.contracts import ChatModel, Embedder, Identified
-from factcheck_local.models.registry import load_model
+from factcheck_local.models.contracts import ChatModel, Embedder
 from factcheck_local.queries import SHOWN, with_question, write_queries
 from factcheck_local.quote import pick_quotes
 from factcheck_local.records import Record
@@ -35,15 +34,13 @@ from factcheck_local.relate import (
     Premise,
     Related,
     RelationModel,
-    describe,
-    load_relation_model,
     relate,
 )
 from factcheck_local.rerank import Reranker
-from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import Revised, revise
 from factcheck_local.run import Run, Work, prompts_here, unlike
+from factcheck_local.run_models import RunModels
 from factcheck_local.segment import segment
 from factcheck_local.summarize import Summarized, summarize
 from factcheck_local.types import Answer, Assessment, Atom, Context, Segment, Span
@@ -52,7 +49,7 @@ from factcheck_local.types import Answer, Assessment, Atom, Context, Segment, Sp
 Progress = Callable[[str, int, int], None]
 
 
-class FactChecker:
+class FactChecker(RunModels):
     """Verifies answers against a store; models are loaded once, on first use.
 
     Args:
@@ -79,54 +76,16 @@ class FactChecker:
         cache: bool = True,
         progress: Progress = lambda _stage, _done, _all: None,
     ) -> None:
-        self.settings = settings
-        self.store = store
-        self._given_llm = llm
-        self._given_embedder = embedder
-        self._given_relation_model = relation_model
-        self._given_reranker = reranker
-        self._cache = cache
-        self._progress = progress
-
-    @cached_property
-    def llm(self) -> ChatModel:
-        """The model that splits, rewords and, where it is the relation model, judges."""
-        loaded: ChatModel = self._given_llm or load_model(self.settings.llm, "llm")
-        return loaded
-
-    @cached_property
-    def embedder(self) -> Embedder:
-        """The store's embedder."""
-        loaded: Embedder = self._given_embedder or load_model(self.settings.embedder, "embedder")
-        if self.store is not None:
-            made_with = self.store.fingerprint.embedder
-            if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
-                raise StoreError(
-                    f"{self.store.place}: made with embedder {made_with.id}, not {loaded.id}",
-                    hint=f"factcheck verify --embedder {made_with.id}",
-                )
-        return loaded
-
-    @cached_property
-    def relation_model(self) -> RelationModel:
-        """The relation model; shares the LLM's memory where they are the same."""
-        return self._given_relation_model or load_relation_model(
-            self.settings.relation,
-            default_llm=self.settings.llm,
-            loaded=self.__dict__.get("llm"),
-            store_dir=self.store.path if self.store else None,
-            cache=self._cache,
-            quantities=self.settings.quantities,
-            budget=self.settings.budget,
+        super().__init__(
+            settings,
+            store,
+            llm=llm,
+            embedder=embedder,
+            relation_model=relation_model,
+            reranker=reranker,
+            cache=cache,
         )
-
-    @cached_property
-    def reranker(self) -> Reranker | None:
-        """What reads the best passages again, if anything does."""
-        if self._given_reranker is not None or self.settings.rerank is None:
-            return self._given_reranker
-        cache_dir = self.store.path if self.store and self._cache else None
-        return load_reranker(self.settings.rerank, cache_dir=cache_dir)
+        self._progress = progress
 
     # ---------------------------------------------------------------- stages
 
@@ -243,7 +202,7 @@ class FactChecker:
         return Run(
             assessment=assessment,
             settings=self.settings,
-            models=self._models_used(),
+            models=self.models_used(),
             index=self._index_used(record),
             started=started,
             seconds=work.seconds,
@@ -430,25 +389,9 @@ class FactChecker:
             self.llm  # noqa: B018
         if "reranker" in roles:
             self.reranker  # noqa: B018
-        here["models"] = [model for model in self._models_used() if model["role"] in roles]
+        here["models"] = [model for model in self.models_used() if model["role"] in roles]
         here["index"] = self._index_used(record)
         return unlike(run, here)
-
-    def _models_used(self) -> tuple[dict[str, Any], ...]:
-        used: list[tuple[str, Identified | RelationModel]] = []
-        if self.settings.assessor not in JUDGES:
-            used.append(("relation", self.relation_model))
-        if "embedder" in self.__dict__ or self.settings.assessor not in JUDGES:
-            used.append(("embedder", self.embedder))
-        if "llm" in self.__dict__:
-            used.insert(0, ("llm", self.llm))
-        if (reranker := self.__dict__.get("reranker")) is not None:
-            used.append(("reranker", reranker))
-        return tuple(
-            {"role": role, "id": m.id, "sha256": m.sha256}
-            | (describe(m) if m is self.relation_model else {})
-            for role, m in used
-        )
 
     def _index_used(self, record: Record) -> dict[str, Any] | None:
         if self.store is None or record.contexts is not None:
