@@ -112,8 +112,9 @@ def run(
     with corpus(collection, models.embedder, out) as store:
         index = store.digest() if store is not None else None
         done, count = 0, len(assessors) * len(collection.items)
-        for assessor in assessors:
-            for item in collection.items:
+        # Item by item, so that a run that is ended early has compared all assessors on some.
+        for item in collection.items:
+            for assessor in assessors:
                 chosen = replace(settings, assessor=assessor, where=item.where)
                 checker = FactChecker(
                     chosen,
@@ -128,7 +129,7 @@ def run(
                 rows.append(results.get(_key(item, chosen, models, index), make))
                 done += 1
     progress("done", done, count)
-    return rows
+    return sorted(rows, key=lambda row: assessors.index(row["assessor"]))
 
 
 def _row(item: Item, assessor: str, checker: FactChecker, llm: CachedChatModel) -> dict[str, Any]:

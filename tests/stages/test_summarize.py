@@ -54,9 +54,10 @@ def test_a_long_passage_is_summarised_for_the_claims_it_bears_on() -> None:
     pairs = [("c1", "a1"), ("c1", "a2"), ("c2", "a1"), ("c1", "c2")]
     found = summarize(pairs, [LONG_PASSAGE, SHORT], CLAIMS, model)
     # 0.98 is the fake's probability of its label, here of "yes".
-    assert found == Summarized(
-        {("c1", "a1"): Summary(RIGHT, pytest.approx(0.98))}, frozenset({("c1", "a2")})
-    )
+    ((pair, summary),) = found.summaries.items()
+    assert (pair, summary.text) == (("c1", "a1"), RIGHT)
+    assert summary.confidence == pytest.approx(0.98)
+    assert found == Summarized({pair: summary}, frozenset({("c1", "a2")}))
     (asked,) = model.calls
     assert "Passage (Equipment > Phones):\nField engineers" in asked[-1].content
     assert asked[-1].content.endswith(f"Claim: {CLAIMS['a1']}\nReply:")
