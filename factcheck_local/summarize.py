@@ -19,7 +19,7 @@ from factcheck_local.prompts import finished, load_prompt
 from factcheck_local.prompts.lines import plain_lines
 from factcheck_local.sentences import sentence_spans
 from factcheck_local.types import Context, Summary
-from factcheck_local.wording import clauses, content_words, names, negations, numbers, share_within
+from factcheck_local.wording import content_words, names, negated, numbers, share_within
 
 #: Words from which on a passage is summarised; a passage of the store has at most 180.
 LONG = 120
@@ -149,8 +149,8 @@ def is_borne_out(summary: str, context: Context) -> bool:
     """Whether a passage says what a summary of it says, as far as words can tell.
 
     Numbers and names have to stand in the passage or its title. Each sentence has to be
-    drawn from one of the passage's, names aside that stand just before it, and negate as
-    often as what it is drawn from: words of two sentences in a new order are a new claim.
+    drawn from one of the passage's, names aside that stand just before it, and negate
+    what that one negates: words of two sentences in a new order are a new claim.
     """
     passage = f"{context.title}. {context.text}"
     if not summary or len(summary) >= len(context.text):
@@ -159,22 +159,20 @@ def is_borne_out(summary: str, context: Context) -> bool:
         return False
     sentences = [span.of(context.text) for span in sentence_spans(context.text)]
     return all(
-        _drawn_from(span.of(summary), sentences, context.title) for span in sentence_spans(summary)
+        any(
+            _drawn_from(span.of(summary), own, f"{context.title} {before}")
+            for before, own in zip(["", *sentences], sentences, strict=False)
+        )
+        for span in sentence_spans(summary)
     )
 
 
-def _drawn_from(said: str, sentences: Sequence[str], title: str) -> bool:
-    words = content_words(said) | numbers(said)
-
-    def likeness(text: str) -> float:
-        known = content_words(text) | numbers(text)
-        return len(words & known) / max(len(words | known), 1)
-
-    def known(at: int) -> bool:
-        own = share_within(said, sentences[at]) > MIN_OWN
-        return own and share_within(said, title, *sentences[max(0, at - 1) : at + 1]) >= MIN_KNOWN
-
-    sources = [sentences[at] for at in range(len(sentences)) if known(at)]
-    parts = [part for source in sources for part in (source, *clauses(source))]
-    nearest = max(map(likeness, parts), default=None)
-    return any(likeness(p) == nearest and negations(p) == negations(said) for p in parts)
+def _drawn_from(said: str, source: str, around: str) -> bool:
+    """Whether a sentence repeats another, with names from around it."""
+    denied = negated(source)
+    return (
+        share_within(said, source) > MIN_OWN
+        and share_within(said, source, around) >= MIN_KNOWN
+        and negated(said) <= denied
+        and not (denied - negated(said)) & content_words(said)
+    )

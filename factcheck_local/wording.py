@@ -104,6 +104,16 @@ def negations(text: str) -> int:
     return sum(_negates(w.lower().replace("’", "'")) for w in _WORD.findall(text))
 
 
+def negated(text: str) -> frozenset[str]:
+    """Stems of the content words that follow each negation first; "" where none does."""
+    words = [w.lower().replace("’", "'") for w in _WORD.findall(text)]
+    return frozenset(
+        next((stem for later in words[at + 1 :] for stem in content_words(later)), "")
+        for at, word in enumerate(words)
+        if _negates(word)
+    )
+
+
 def _negates(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't")
 

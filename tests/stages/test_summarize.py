@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from factcheck_local.config import Settings
@@ -31,7 +30,7 @@ PHONES = (
     "Lost phones are locked by the service desk in Lyon within 2 hours. Dr Ines Falk is "
     "responsible for the budget. Her deputy is Tomas Reed, who orders the accessories. "
 )
-FILLER = "The office is open on weekdays. " * 20
+FILLER = "The office is open on weekdays. " * 10
 LONG_PASSAGE = Context("c1", "it.md", "Equipment > Phones", PHONES + FILLER, 0.9)
 SHORT = Context("c2", "it.md", "Equipment", PHONES, 0.9)
 
@@ -53,11 +52,10 @@ def test_a_long_passage_is_summarised_for_the_claims_it_bears_on() -> None:
     model = bearing("phones")
     pairs = [("c1", "a1"), ("c1", "a2"), ("c2", "a1"), ("c1", "c2")]
     found = summarize(pairs, [LONG_PASSAGE, SHORT], CLAIMS, model)
+    (summary,) = found.summaries.values()
     # 0.98 is the fake's probability of its label, here of "yes".
-    ((pair, summary),) = found.summaries.items()
-    assert (pair, summary.text) == (("c1", "a1"), RIGHT)
-    assert summary.confidence == pytest.approx(0.98)
-    assert found == Summarized({pair: summary}, frozenset({("c1", "a2")}))
+    assert (summary.text, summary.confidence) == (RIGHT, pytest.approx(0.98))
+    assert found == Summarized({("c1", "a1"): summary}, frozenset({("c1", "a2")}))
     (asked,) = model.calls
     assert "Passage (Equipment > Phones):\nField engineers" in asked[-1].content
     assert asked[-1].content.endswith(f"Claim: {CLAIMS['a1']}\nReply:")
@@ -194,9 +192,7 @@ def test_a_run_says_what_was_summarised_and_quotes_the_passage(
         relation_model=CalibratedRelationModel(EncoderPairScorer(classifier)),
     )
     run = checker.verify(record)
-    assert [(premise.rpartition(".\n")[2], claim) for premise, claim in classifier.calls] == [
-        (RIGHT, texts["a1"])
-    ]
+    assert classifier.calls == [(f"{LONG_PASSAGE.title}. {RIGHT}", texts["a1"])]
     assert run.assessment.notes == (
         "1 long passages were read as their summary for a claim",
         "1 long passages were left out for a claim they are silent on",
@@ -216,15 +212,9 @@ def test_a_run_says_what_was_summarised_and_quotes_the_passage(
 def test_a_real_model_gives_each_pair_one_outcome_and_only_summaries_that_hold(
     smollm: LlamaCppModel,
 ) -> None:
-    pairs = [("c1", "a1"), ("c1", "a2")]
-    found = summarize(pairs, [LONG_PASSAGE], CLAIMS, smollm)
-    assert len(found.summaries) + len(found.nothing) + found.refused + found.failed == len(pairs)
+    found = summarize([("c1", "a1")], [LONG_PASSAGE], CLAIMS, smollm)
+    assert len(found.summaries) + len(found.nothing) + found.refused == 1
     assert found.failed == 0
     for summary in found.summaries.values():
         assert is_borne_out(summary.text, LONG_PASSAGE)
         assert 0 < summary.confidence < 1
-    again = summarize(pairs, [LONG_PASSAGE], CLAIMS, smollm)
-    assert np.array_equal(
-        [s.confidence for s in found.summaries.values()],
-        [s.confidence for s in again.summaries.values()],
-    )

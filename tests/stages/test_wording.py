@@ -9,6 +9,7 @@ from factcheck_local.wording import (
     content_words,
     is_vague,
     names,
+    negated,
     negations,
     normalised,
     numbers,
@@ -34,6 +35,19 @@ def test_content_words_ignore_inflection_and_function_words() -> None:
 )
 def test_negations(text: str, count: int) -> None:
     assert negations(text) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "stems"),
+    [
+        ("Use is allowed, but not abroad.", {"abroad"}),
+        ("It is not an allowed use and doesn’t lapse.", {"allow", "laps"}),
+        ("Staff never have to pay the firm's fee, do they not?", {"pay", ""}),
+        ("All is well.", set()),
+    ],
+)
+def test_what_a_negation_denies_is_the_next_content_word(text: str, stems: set[str]) -> None:
+    assert negated(text) == stems
 
 
 def test_share_within_counts_each_word_once() -> None:
