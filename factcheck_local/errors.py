@@ -8,6 +8,7 @@ The tree::
     │   ├── ProfileError      the reliability profile is wrong, with the place
     │   ├── StoreError        no store, a foreign store, or one made otherwise
     │   ├── RecordError       an answer, a record, a pair or a graph is malformed
+    │   ├── BundleError       a bundle is malformed, cut off, or does not fit
     │   └── ModelError        a model is unknown, not pulled, broken or misfit
     │       └── ChecksumError a model's file is not the one its card names
     ├── EgressError           something would reach an address that nobody named
@@ -47,6 +48,10 @@ class StoreError(InputError):
 
 class RecordError(InputError):
     """An answer, a record, a line of pairs or a fact graph is malformed."""
+
+
+class BundleError(InputError):
+    """A bundle of models is malformed, cut off, or does not fit on the disk."""
 
 
 class ModelError(InputError):

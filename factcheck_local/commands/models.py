@@ -1,8 +1,10 @@
-"""factcheck models: what models there are, and fetching, adding, checking them."""
+"""factcheck models: what models there are, and fetching, adding, checking, carrying them."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -10,7 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from factcheck_local.commands.common import json_option, write_json
+from factcheck_local.commands.common import check_writable, json_option, write_json
 from factcheck_local.errors import FactcheckError
 from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
@@ -22,7 +24,7 @@ from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 
 @click.group("models")
 def command() -> None:
-    """List, fetch, add and check models."""
+    """List, fetch, add, check and carry models."""
 
 
 @command.command("list")
@@ -76,18 +78,22 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
         if card.server is not None:
             click.echo(f"{card.id}: on a server, {card.server}: nothing to pull")
             continue
-        fetched = _pull_one(card, source)
+        with _bytes_bar(card.id, card.size) as progress:
+            fetched = pull(card, source=source, progress=progress)
         click.echo(f"{card.id}: {'fetched and checked' if fetched else 'already here, checked'}")
 
 
-def _pull_one(card: ModelCard, source: str | None) -> bool:
-    """Fetch a model behind a progress bar."""
+@contextmanager
+def _bytes_bar(what: str, size: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar over so many bytes; gives what is told of those that are done."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task(card.id, total=card.size)
-        fetched = pull(card, source=source, progress=lambda n: bar.advance(task, n))
-        bar.update(task, completed=card.size)
-    return fetched
+    console = Console(stderr=True)
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(what, total=size)
+        yield lambda count: bar.advance(task, count)
+        bar.update(task, completed=size)
 
 
 @command.command("add")
@@ -166,6 +172,58 @@ def verify_models(names: tuple[str, ...]) -> None:
         else:
             click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)
+
+
+@command.command("export")
+@click.argument("bundle", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("names", nargs=-1)
+@click.option(
+    "--with-wheels",
+    is_flag=True,
+    help="Also the package and all libraries that it needs, for the same Python and system; "
+    "pip fetches or builds them.",
+)
+def export_models(bundle: Path, names: tuple[str, ...], with_wheels: bool) -> None:
+    """Put models, the defaults if none is named, into the file BUNDLE for another machine.
+
+    \b
+    Example:
+      factcheck models export bundle.tar --with-wheels
+    """  # noqa: D301
+    from factcheck_local.bundle import export_bundle
+
+    check_writable(bundle)
+    cards = [find_card(name) for name in dict.fromkeys(names or (DEFAULT_EMBEDDER, DEFAULT_LLM))]
+    for card in cards:
+        if card.is_shipped:
+            click.echo(f"{card.id}: comes with the package, left out", err=True)
+    cards = [card for card in cards if not card.is_shipped]
+    with _bytes_bar("export", sum(card.size for card in cards)) as progress:
+        manifest, sha256 = export_bundle(cards, bundle, with_wheels=with_wheels, progress=progress)
+    size = bundle.stat().st_size / 1e6
+    wheels = sum(file.path.endswith(".whl") for file in manifest.others)
+    held = f"{', '.join(card.id for card in cards)}{f', {wheels} wheels' * bool(wheels)}"
+    click.echo(f"{bundle}: {held}, {size:,.0f} MB, manifest sha256 {sha256}")
+
+
+@command.command("import")
+@click.argument("bundle", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+def import_models(bundle: Path) -> None:
+    """Take the models out of BUNDLE; each file is checked before it is used.
+
+    An interrupted import continues where it stopped.
+
+    \b
+    Example:
+      factcheck models import bundle.tar
+    """  # noqa: D301
+    from factcheck_local.bundle import import_bundle
+
+    with _bytes_bar("import", bundle.stat().st_size) as progress:
+        cards, sha256 = import_bundle(bundle, progress=progress)
+    for card in cards:
+        click.echo(f"{card.id}: here, checked")
+    click.echo(f"{bundle}: manifest sha256 {sha256}")
 
 
 def _check(card: ModelCard) -> str:

@@ -1,26 +1,29 @@
-"""Register a model under a card of the user's own: one on this machine, or on a server."""
+"""Write cards of the user's own: of a model on this machine, on a server, from a bundle."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import tomli_w
 
 from factcheck_local.errors import ModelError
+from factcheck_local.files import write_whole
 from factcheck_local.models.cards import (
     MODEL_NAME,
     SERVER_BACKEND,
     ModelCard,
-    ModelFile,
     data_directory,
     describe_files,
     load_cards,
 )
 from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.loading import PICKLES
 from factcheck_local.models.openai_server.options import ServerOptions, server_url
 
-#: Weights that can run code when they are loaded are neither hashed nor used.
-_IGNORED = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".msgpack", ".onnx"}
+#: Weights that can run code when they are loaded, or are of no use here, are not hashed.
+_IGNORED = PICKLES | {".h5", ".msgpack", ".onnx"}
 
 _BACKENDS = {
     "llm": "llama_cpp",
@@ -79,7 +82,7 @@ def add_model(
         options=options,
         location=folder,
     )
-    _write(card)
+    write_card(card)
     return card
 
 
@@ -116,7 +119,7 @@ def add_server(
         files=(),
         options=options,
     )
-    _write(card)
+    write_card(card)
     return card
 
 
@@ -128,52 +131,28 @@ def _check_name(name: str) -> None:
         raise ModelError(f"a model called {name!r} is known already", hint="factcheck models list")
 
 
-def _write(card: ModelCard) -> None:
-    """Put a card among the user's own."""
-    text = _to_toml(card)
-    target = data_directory() / "cards" / f"{card.id}.toml"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8")
+def card_table(card: ModelCard) -> dict[str, Any]:
+    """What `card_from` makes the card of again, but for where it is and comes from."""
+    fields = ("id", "title", "role", "licence", "backend", "note")
+    tables = ("options", "calibration", "readouts")
+    values = {name: getattr(card, name) for name in fields}
+    values |= {name: dict(getattr(card, name)) for name in tables if getattr(card, name)}
+    return values | {"files": [asdict(file) for file in card.files]}
 
 
-def _to_toml(card: ModelCard) -> str:
-    """A card as TOML."""
-    head = {
-        "id": card.id,
-        "title": card.title,
-        "role": card.role,
-        "licence": card.licence,
-        "backend": card.backend,
-    }
-    if card.location is not None:
-        head["location"] = str(card.location)
-    lines = [f"{key} = {_value(value)}" for key, value in head.items()]
-    lines += ["", "[options]"]
-    lines += [f"{key} = {_value(value)}" for key, value in card.options.items()]
-    for file in card.files:
-        lines += _file_table(file)
-    return "\n".join(lines) + "\n"
-
-
-def _file_table(file: ModelFile) -> list[str]:
-    return [
-        "",
-        "[[files]]",
-        f"path = {_value(file.path)}",
-        f"size = {file.size}",
-        f'sha256 = "{file.sha256}"',
-    ]
-
-
-def _value(value: str | int) -> str:
-    """A text or number in TOML: as in JSON, but without surrogate pairs or a bare DEL.
+def write_card(card: ModelCard) -> None:
+    """Put a card among the user's own, all of it or nothing.
 
     Raises:
         ModelError: for a path whose bytes are not UTF-8.
     """
-    text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    table = card_table(card)
+    if card.location is not None:
+        table["location"] = str(card.location)
     try:
-        text.encode()
+        text = tomli_w.dumps(table).encode()
     except UnicodeEncodeError as error:
-        raise ModelError(f"{value!r}: a card can only hold a path in UTF-8") from error
-    return text
+        raise ModelError(f"{error.object!r}: a card can only hold a path in UTF-8") from error
+    target = data_directory() / "cards" / f"{card.id}.toml"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, text)

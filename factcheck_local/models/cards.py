@@ -130,6 +130,11 @@ class ModelCard:
         """Address of the server that holds the model; None for one with files."""
         return str(self.options["url"]) if self.backend == SERVER_BACKEND else None
 
+    @property
+    def is_shipped(self) -> bool:
+        """Whether its files come with the package."""
+        return self.location == _shipped_folder(self.id)
+
     def is_installed(self) -> bool:
         """Whether every file is there with its size; the hash is checked on loading.
 
@@ -213,6 +218,18 @@ def read_card(path: Path) -> ModelCard:
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ModelError(f"{path}: not a model card: {error}") from error
+    return card_from(data, path)
+
+
+def card_from(data: Mapping[str, Any], place: object) -> ModelCard:
+    """A card from its tables; ``place`` is where they were, for messages.
+
+    Raises:
+        ModelError: if something is missing or malformed.
+    """
+    try:
         card = ModelCard(
             id=data["id"],
             title=data["title"],
@@ -227,10 +244,10 @@ def read_card(path: Path) -> ModelCard:
             calibration=data.get("calibration", {}),
             readouts=data.get("readouts", {}),
         )
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise ModelError(f"{path}: not a model card: {error}") from error
+    except (KeyError, TypeError) as error:
+        raise ModelError(f"{place}: not a model card: {error}") from error
     for problem in _problems(card):
-        raise ModelError(f"{path}: not a model card: {problem}")
+        raise ModelError(f"{place}: not a model card: {problem}")
     return card
 
 
@@ -276,8 +293,12 @@ def _files(data: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
 def _location(data: Mapping[str, Any]) -> Path | None:
     """Folder of a model that is not in the data directory: the user's, or the package's own."""
     if data.get("shipped"):
-        return Path(str(resources.files("factcheck_local.models"))) / "weights" / str(data["id"])
+        return _shipped_folder(str(data["id"]))
     return Path(data["location"]) if "location" in data else None
+
+
+def _shipped_folder(model_id: str) -> Path:
+    return Path(str(resources.files("factcheck_local.models"))) / "weights" / model_id
 
 
 def _source(data: Mapping[str, Any]) -> PackageSource | HubSource:

@@ -9,6 +9,9 @@ from pathlib import Path
 from factcheck_local.errors import ModelError
 from factcheck_local.models.offline import quiet_transformers
 
+#: Suffixes of weights that are pickles, by which they can run code when they are loaded.
+PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"}
+
 
 @contextmanager
 def loading(folder: Path, kind: str) -> Iterator[None]:
@@ -19,12 +22,27 @@ def loading(folder: Path, kind: str) -> Iterator[None]:
         kind: what it should be, with its article.
 
     Raises:
-        ModelError: naming the folder, if the library fails on what is in it.
+        ModelError: naming the folder, if the library fails on what is in it, or would
+            have to read weights that are not safetensors.
     """
     from safetensors import SafetensorError
 
+    _refuse_pickles(folder, kind)
     quiet_transformers()
     try:
         yield
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise ModelError(f"{folder}: not {kind}: {error}") from error
+
+
+def _refuse_pickles(folder: Path, kind: str) -> None:
+    """Refuse weights that could run code; sentence-transformers reads those of some layers.
+
+    Beside safetensors of the same folder they are never read, and may stay.
+    """
+    for path in folder.rglob("*"):
+        if path.suffix in PICKLES and not any(path.parent.glob("*.safetensors")):
+            raise ModelError(
+                f"{folder}: not {kind}: {path.relative_to(folder)} may run code when it is "
+                "loaded, expected safetensors"
+            )

