@@ -36,6 +36,7 @@ from factcheck_local.relate import (
     load_relation_model,
     relate,
 )
+from factcheck_local.relate.hardened import cut_notes
 from factcheck_local.rerank import Reranker
 from factcheck_local.rerankers import load_reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
@@ -113,6 +114,7 @@ class FactChecker:
             store_dir=self.store.path if self.store else None,
             cache=self._cache,
             quantities=self.settings.quantities,
+            cut_instructions=self.settings.cut_instructions,
             budget=self.settings.budget,
         )
 
@@ -180,6 +182,8 @@ class FactChecker:
             sum(h not in known for _, h in related.failures),
             "relations between passages could not be scored and were left out",
         )
+        if self.settings.cut_instructions and self._given_relation_model is None:
+            work.notes += cut_notes(retrieved.contexts, checked)
         work.note(related.copied, "pairs were not read, but taken over from a near duplicate")
         work.note(related.settled, "pairs of passages were settled by their other direction")
         with work.stage("reason"):

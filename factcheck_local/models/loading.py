@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from factcheck_local.errors import ModelError
 from factcheck_local.models.offline import quiet_transformers
@@ -28,3 +29,12 @@ def loading(folder: Path, kind: str) -> Iterator[None]:
         yield
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise ModelError(f"{folder}: not {kind}: {error}") from error
+
+
+def read_as_text(tokenizer: Any) -> None:  # noqa: ANN401
+    """Have a transformers tokenizer take special tokens that are written out in a text as text.
+
+    Content is data: "[SEP]" or "</s>" in a passage does not end it. The tokens that the
+    tokenizer itself puts around texts stay.
+    """
+    tokenizer.split_special_tokens = True
