@@ -69,6 +69,8 @@ class Settings:
             fast one leaves open.
         quantities: whether quantities of claim and passage that exclude each other
             weigh against entailment, see ``relate.guard``.
+        cut_instructions: whether the relation model reads a text without what is hidden in it
+            or addressed to a model, see ``hostile.readable``.
         embedder: model of the store; also picks quotes and related pairs.
         parameterisation: of the relation factors, see ``markov.relation_factor``.
         method: of inference, see ``markov.infer``.
@@ -100,6 +102,7 @@ class Settings:
     relation: str = "llm"
     budget: int | None = None
     quantities: bool = True
+    cut_instructions: bool = True
     embedder: str = DEFAULT_EMBEDDER
     parameterisation: Parameterisation = "conditional"
     method: Method = "auto"

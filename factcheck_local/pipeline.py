@@ -36,6 +36,7 @@ from factcheck_local.relate import (
     RelationModel,
     relate,
 )
+from factcheck_local.relate.hardened import cut_notes
 from factcheck_local.rerank import Reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import Revised, revise
@@ -145,6 +146,8 @@ class FactChecker(RunModels):
             sum(h not in known for _, h in related.failures),
             "relations between passages could not be scored and were left out",
         )
+        if self.settings.cut_instructions and self._given_relation_model is None:
+            work.notes += cut_notes(retrieved.contexts, checked)
         work.note(related.copied, "pairs were not read, but taken over from a near duplicate")
         work.note(related.settled, "pairs of passages were settled by their other direction")
         with work.stage("reason"):
@@ -185,6 +188,9 @@ class FactChecker(RunModels):
         with work.stage("load"):
             llm = self.llm
         case = Case(record.answer, tuple(checked), {c.id: c for c in contexts}, by_atom)
+        if self.settings.cut_instructions:
+            work.notes += cut_notes(contexts, checked)
+            case = case.hardened()
         with work.stage("judge"):
             judged = judge.judge(case, llm, partial(self._progress, "judge"))
         work.note(judged.cut, "claims had more to read than the model was shown")

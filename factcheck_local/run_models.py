@@ -77,6 +77,7 @@ class RunModels:
             store_dir=self.store.path if self.store else None,
             cache=self._cache,
             quantities=self.settings.quantities,
+            cut_instructions=self.settings.cut_instructions,
             budget=self.settings.budget,
         )
 

@@ -117,7 +117,9 @@ def main() -> None:
 def run(task: Task) -> dict[str, Any]:
     """Scores of every set, speed, memory, and what the model is."""
     begun = time.perf_counter()
-    model = load_relation_model(task.relation, default_llm=task.llm, quantities=False)
+    model = load_relation_model(
+        task.relation, default_llm=task.llm, quantities=False, cut_instructions=False
+    )
     load_seconds = time.perf_counter() - begun
     if not isinstance(model, CalibratedRelationModel):
         raise ModelError(f"{model.id} gives no scores without a calibration")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from factcheck_local.hostile import readable
 from factcheck_local.models.contracts import ChatModel
 from factcheck_local.types import Answer, Atom, Context, Verdict
 
@@ -32,6 +33,15 @@ class Case:
     def read_for(self, atom: Atom) -> tuple[Context, ...]:
         """An atom's own contexts, best first."""
         return tuple(self.contexts[id_] for id_ in self.by_atom.get(atom.id, ()))
+
+    def hardened(self) -> Case:
+        """The same without text that is hidden or addressed to a model, see ``hostile``."""
+        atoms = tuple(replace(a, text=readable(a.text) or a.text) for a in self.atoms)
+        contexts = {
+            id_: replace(c, title=readable(c.title), text=readable(c.text))
+            for id_, c in self.contexts.items()
+        }
+        return replace(self, atoms=atoms, contexts=contexts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ def relation_of(settings: Settings, llm: CachedChatModel) -> RelationModel:
         default_llm=settings.llm,
         loaded=llm,
         quantities=settings.quantities,
+        cut_instructions=settings.cut_instructions,
         budget=settings.budget,
     )
 

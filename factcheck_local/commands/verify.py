@@ -92,6 +92,11 @@ from factcheck_local.retrieve import Retrieval
     default=None,
     help="Whether numbers that exclude each other weigh in; they do.",
 )
+@click.option(
+    "--cut-instructions/--no-cut-instructions",
+    default=None,
+    help="Whether text that is hidden, or tells a model what to answer, is kept from it; it is.",
+)
 @click.option("--no-cache", is_flag=True, help="Read every pair again; the scores are the same.")
 @format_option
 @only_option

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import ModelCard
-from factcheck_local.models.loading import loading
+from factcheck_local.models.loading import loading, read_as_text
 
 #: Pairs read at once, of similar length.
 BATCH_PAIRS = 16
@@ -53,6 +53,7 @@ class CrossEncoderScorer:
                 # A pickled checkpoint could run code on loading.
                 model_kwargs={"use_safetensors": True},
             )
+        read_as_text(self._model.tokenizer)
         if self._model.num_labels != 1:
             raise ModelError(
                 f"{folder}: expected a cross-encoder that gives one number, "

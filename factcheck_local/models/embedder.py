@@ -14,7 +14,7 @@ from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.models.cores import has_native_bfloat16
-from factcheck_local.models.loading import loading
+from factcheck_local.models.loading import loading, read_as_text
 
 #: Every batch has this many rows and a multiple of `LENGTH_STEP` tokens, filled up where texts
 #: are fewer or shorter. A vector then depends on its text alone, to the last bit: kernels
@@ -54,6 +54,7 @@ class SentenceTransformerEmbedder:
             )
         self._model.max_seq_length = max_tokens
         self._tokenizer = self._model.tokenizer
+        read_as_text(self._tokenizer)
         dimension: int | None = self._model.get_embedding_dimension()
         if dimension is None:
             raise ModelError(f"{folder}: its vectors have no fixed length")

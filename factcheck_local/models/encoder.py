@@ -12,7 +12,7 @@ import numpy.typing as npt
 from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.labels import label_columns
-from factcheck_local.models.loading import loading
+from factcheck_local.models.loading import loading, read_as_text
 
 BATCH_PAIRS = 16
 
@@ -51,6 +51,7 @@ class NliEncoder:
                 folder, local_files_only=True, use_safetensors=True, output_loading_info=True
             )
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        read_as_text(self._tokenizer)
         self._model, report = loaded
         if missing := sorted(report["missing_keys"]):
             raise ModelError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from factcheck_local.errors import ModelError
 from factcheck_local.models.offline import quiet_transformers
@@ -46,3 +47,12 @@ def _refuse_pickles(folder: Path, kind: str) -> None:
                 f"{folder}: not {kind}: {path.relative_to(folder)} may run code when it is "
                 "loaded, expected safetensors"
             )
+
+
+def read_as_text(tokenizer: Any) -> None:  # noqa: ANN401
+    """Have a transformers tokenizer take special tokens that are written out in a text as text.
+
+    Content is data: "[SEP]" or "</s>" in a passage does not end it. The tokens that the
+    tokenizer itself puts around texts stay.
+    """
+    tokenizer.split_special_tokens = True

@@ -74,6 +74,8 @@ class OnnxNliEncoder:
             raise ModelError(f"{folder}: not an ONNX encoder: {error}") from error
         self._columns = label_columns(labels, where=str(folder))
         self._inputs = {i.name for i in self._session.get_inputs()}
+        # Content is data: "</s>" in a passage does not end it.
+        self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._room = max_tokens - self._tokenizer.num_special_tokens_to_add(is_pair=True)

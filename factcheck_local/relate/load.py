@@ -19,6 +19,7 @@ from factcheck_local.relate.cascade import CascadeRelationModel, Sure, slow_weig
 from factcheck_local.relate.contract import PairScorer, RelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
 from factcheck_local.relate.guard import GuardedRelationModel
+from factcheck_local.relate.hardened import HardenedRelationModel
 
 #: What the relation model ``cascade`` is.
 CASCADE = "encoder+llm"
@@ -120,6 +121,7 @@ def load_relation_model(
     store_dir: Path | None = None,
     cache: bool = True,
     quantities: bool = True,
+    cut_instructions: bool = True,
     budget: int | None = None,
 ) -> RelationModel:
     """Load the relation model called ``name``.
@@ -134,6 +136,7 @@ def load_relation_model(
             whose cache is used; None for neither.
         cache: whether that cache is used. It changes no score.
         quantities: whether quantities that exclude each other weigh in.
+        cut_instructions: whether what is hidden in a text or addressed to a model is cut.
         budget: pairs of a run that the slow model of a cascade may read, the least sure
             ones; None for all that the fast one leaves open.
 
@@ -147,7 +150,8 @@ def load_relation_model(
         scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
         own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
         model = CalibratedRelationModel(scorer, own.calibration if own else card_calibration(card))
-        return card, GuardedRelationModel(model) if quantities else model
+        guarded = GuardedRelationModel(model) if quantities else model
+        return card, HardenedRelationModel(guarded) if cut_instructions else guarded
 
     # The guard is inside the cascade: numbers that clash leave the fast model unsure.
     fast, joined, slow = (CASCADE if name == "cascade" else name).partition("+")
@@ -168,7 +172,7 @@ def describe(model: RelationModel) -> dict[str, Any]:
 
     A store may have its own calibration, which the model's name does not tell.
     """
-    if isinstance(model, GuardedRelationModel):
+    if isinstance(model, HardenedRelationModel | GuardedRelationModel):
         return describe(model.model)
     if isinstance(model, CascadeRelationModel):
         return {"fast": describe(model.fast), "slow": describe(model.slow)}

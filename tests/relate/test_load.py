@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from factcheck_local.errors import ModelError
@@ -9,34 +11,44 @@ from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.relate import CalibratedRelationModel, describe, load_relation_model
 from factcheck_local.relate.cascade import CascadeRelationModel, Sure
 from factcheck_local.relate.guard import GuardedRelationModel
+from factcheck_local.relate.hardened import HardenedRelationModel
 
 UNTOUCHED = {"calibration": {"slope": 1.0, "bias": (0.0, 0.0, 0.0)}}
 
 
-def test_quantities_weigh_in_unless_told_not_to(smollm: LlamaCppModel) -> None:
-    guarded = load_relation_model("llm", default_llm="smollm2-135m", loaded=smollm)
+def test_layers_are_there_unless_told_otherwise(smollm: LlamaCppModel) -> None:
+    load = partial(load_relation_model, "llm", default_llm="smollm2-135m", loaded=smollm)
+    hardened = load()
+    assert isinstance(hardened, HardenedRelationModel)
+    guarded = load(cut_instructions=False)
     assert isinstance(guarded, GuardedRelationModel)
-    plain = load_relation_model("llm", default_llm="smollm2-135m", loaded=smollm, quantities=False)
+    plain = load(quantities=False, cut_instructions=False)
     assert isinstance(plain, CalibratedRelationModel)
     assert guarded.id == f"{plain.id}+quantities"
-    assert describe(guarded) == describe(plain) == UNTOUCHED
+    assert hardened.id == f"{guarded.id}+hardened"
+    assert load(quantities=False).id == f"{plain.id}+hardened"
+    assert describe(hardened) == describe(guarded) == describe(plain) == UNTOUCHED
 
 
 def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
     model = load_relation_model(
-        "smollm2-135m+llm", default_llm="smollm2-135m", loaded=smollm, quantities=False
+        "smollm2-135m+llm",
+        default_llm="smollm2-135m",
+        loaded=smollm,
+        quantities=False,
+        cut_instructions=False,
     )
     assert isinstance(model, CascadeRelationModel)
     assert model.id == "cascade(smollm2-135m/relate-v1,smollm2-135m/relate-v1)"
     assert describe(model) == {"fast": UNTOUCHED, "slow": UNTOUCHED}
 
 
-def test_a_cascade_stays_one_when_quantities_weigh_in(smollm: LlamaCppModel) -> None:
+def test_a_cascade_stays_one_whatever_its_models_are_wrapped_in(smollm: LlamaCppModel) -> None:
     # The stage plans over all pairs of a cascade, so nothing may be wrapped around it.
     model = load_relation_model("smollm2-135m+llm", default_llm="smollm2-135m", loaded=smollm)
     assert isinstance(model, CascadeRelationModel)
-    assert isinstance(model.fast, GuardedRelationModel)
-    assert isinstance(model.slow, GuardedRelationModel)
+    assert isinstance(model.fast, HardenedRelationModel)
+    assert isinstance(model.slow, HardenedRelationModel)
 
 
 @pytest.mark.parametrize("name", ["smollm2-135m+", "+llm", "a+b", "all-minilm-l6-v2"])
