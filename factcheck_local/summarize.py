@@ -84,26 +84,25 @@ def summarize(
             duplicates, as ``duplicates.near_duplicates`` gives them: summarised once.
         progress: called after each pair.
     """
-    same = alike or {}
-    long = {c.id: c for c in contexts if len(c.text.split()) >= LONG}
-    stands_for: dict[Pair, list[Pair]] = {}
+    same, passages = alike or {}, {c.id: c for c in contexts}
+    long = {c.id for c in contexts if len(c.text.split()) >= LONG}
+    by_passage: dict[str, dict[str, list[Pair]]] = {}
     for context_id, claim_id in pairs:
-        if context_id in long and claim_id in claims:
-            name = same.get(context_id, context_id), claim_id
-            stands_for.setdefault(name, []).append((context_id, claim_id))
-    by_context: dict[str, list[list[Pair]]] = {}
-    for copies in stands_for.values():
-        by_context.setdefault(copies[0][0], []).append(copies)
+        name = same.get(context_id, context_id)
+        if name in long and claim_id in claims:
+            copies = by_passage.setdefault(name, {}).setdefault(claim_id, [])
+            copies.append((context_id, claim_id))
 
     summaries: dict[Pair, Summary] = {}
     nothing: set[Pair] = set()
     refused = failed = done = 0
-    for context_id, found in by_context.items():
-        context = long[context_id]
-        outcomes = _of_passage(context, [claims[copies[0][1]] for copies in found], model)
-        for copies, outcome in zip(found, outcomes, strict=True):
+    count = sum(map(len, by_passage.values()))
+    for name, by_claim in by_passage.items():
+        context = passages[name]
+        outcomes = _of_passage(context, [claims[id_] for id_ in by_claim], model)
+        for copies, outcome in zip(by_claim.values(), outcomes, strict=True):
             done += 1
-            progress(done, len(stands_for))
+            progress(done, count)
             if outcome is None:
                 failed += 1
             elif outcome.confidence < MIN_RELEVANT:

@@ -69,8 +69,9 @@ def test_length_is_counted_in_words() -> None:
     assert (asked(LONG - 1), asked(LONG)) == (0, 1)
 
 
-def test_copies_are_summarised_once() -> None:
-    copy = Context("c3", "copy.md", LONG_PASSAGE.title, LONG_PASSAGE.text + "Bye.", 0.5)
+@pytest.mark.parametrize("text", [LONG_PASSAGE.text + "Bye.", PHONES])
+def test_copies_are_summarised_once_whatever_their_own_length(text: str) -> None:
+    copy = Context("c3", "copy.md", LONG_PASSAGE.title, text, 0.5)
     model = bearing("phones")
     found = summarize(
         [("c1", "a1"), ("c3", "a1")],
