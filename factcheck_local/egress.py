@@ -169,9 +169,10 @@ _CHECKS: dict[str, Callable[..., None]] = {
 
 def _check_before_looking_up() -> None:
     """Have the methods of ``socket.socket`` check an address before it is looked up."""
-    for name, least in (("connect", 1), ("connect_ex", 1), ("bind", 1), ("sendto", 2)):
-        setattr(socket.socket, name, _checked(getattr(socket.socket, name), least))
-    socket.socket.sendmsg = _checked(socket.socket.sendmsg, 4)  # type: ignore[method-assign]
+    methods = {"connect": 1, "connect_ex": 1, "bind": 1, "sendto": 2, "sendmsg": 4}
+    for name, least in methods.items():
+        if hasattr(socket.socket, name):  # Windows has no sendmsg
+            setattr(socket.socket, name, _checked(getattr(socket.socket, name), least))
 
 
 def _checked(method: Callable[..., Any], least: int) -> Callable[..., Any]:
