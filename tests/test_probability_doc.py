@@ -34,7 +34,7 @@ def test_the_worked_example() -> None:
 @pytest.mark.parametrize("prior", [0.05, 0.5, 0.9])
 @pytest.mark.parametrize("p", [1.0, 0.7])
 def test_one_passage_moves_p_by_its_prior(prior: float, p: float) -> None:
-    """½ + prior · (strength − ½), downwards for a denial."""
+    """½ + prior · (strength - ½), downwards for a denial."""
     strength = p + (1 - p) / 2
     shift = prior * (strength - 0.5)
     assert p_of_claim(prior, Relation(p, 0, 1 - p)) == pytest.approx(0.5 + shift)

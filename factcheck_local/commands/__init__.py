@@ -93,6 +93,10 @@ def main() -> None:
         code = complain(str(error), error.hint, error.exit_code)
     except OSError as error:
         code = complain(str(error), None, FactcheckError.exit_code)
+    except MemoryError:
+        code = complain(
+            "out of memory; what was written is kept", "a smaller model", FactcheckError.exit_code
+        )
     sys.exit(code if isinstance(code, int) else 0)
 
 
