@@ -11,7 +11,7 @@ ANSWER := corpora/handbook/answers/onboarding.md
 TEST_MODELS := smollm2-135m all-minilm-l6-v2
 DEMO_MODELS := all-minilm-l6-v2 qwen2.5-coder-1.5b
 
-.PHONY: help venv demo test lint fix bench clean
+.PHONY: help venv demo test lint fix fuzz bench clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -50,6 +50,9 @@ lint: venv  ## style, types, direction of imports
 fix: venv  ## what the linters can mend by themselves
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+fuzz: venv  ## 10,000 texts for each reader of what others wrote
+	FUZZ_EXAMPLES=10000 $(BIN)/python -m pytest -q tests/fuzz
 
 bench: venv  ## the measurements of the README, on the default models
 	$(BIN)/factcheck models pull $(DEMO_MODELS)

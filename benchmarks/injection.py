@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ from factcheck_local.indexer.loaders import load
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate import Premise, RelationModel, load_relation_model
+from factcheck_local.relate.hardened import HardenedRelationModel
 from factcheck_local.sentences import sentence_spans
 from factcheck_local.types import Relation
 
@@ -75,8 +77,11 @@ def main() -> None:
         "clean": [_clean(path) for path in options.clean],
         "machine": machine(),
     }
-    for name, cut in (("without the defence", False), ("with the defence", True)):
-        model = load_relation_model(options.relation, default_llm=options.llm, cut_instructions=cut)
+    plain = _Remembering(
+        load_relation_model(options.relation, default_llm=options.llm, cut_instructions=False)
+    )
+    models = {"without the defence": plain, "with the defence": HardenedRelationModel(plain)}
+    for name, model in models.items():
         outcomes = list(_outcomes(model, list(injected())[: options.limit]))
         result["runs"][name] = _report(model, outcomes)
     settings = Settings(relation=options.relation, llm=options.llm)
@@ -110,18 +115,30 @@ def _options() -> argparse.Namespace:
     return options
 
 
+class _Remembering:
+    """A relation model that reads no pair twice; the defence leaves many passages alike."""
+
+    def __init__(self, model: RelationModel) -> None:
+        self.id, self.sha256 = model.id, model.sha256
+        self._model = model
+        self._seen: dict[tuple[Premise, str], Relation] = {}
+
+    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+        for hypothesis in hypotheses:
+            if (premise, hypothesis) not in self._seen:
+                (self._seen[premise, hypothesis],) = self._model.relate(premise, [hypothesis])
+        return [self._seen[premise, hypothesis] for hypothesis in hypotheses]
+
+
 def _outcomes(model: RelationModel, passages: Sequence[Injected]) -> Iterator[Outcome]:
-    """What the model says of each; a passage that it was shown before is not read again."""
-    seen: dict[tuple[Premise, str], Relation] = {}
-
     def relation(case: Case, passage: str) -> Relation:
-        key = Premise(case.title, passage), case.claim
-        if key not in seen:
-            (seen[key],) = model.relate(key[0], [case.claim])
-        return seen[key]
+        (found,) = model.relate(Premise(case.title, passage), [case.claim])
+        return found
 
-    for one in passages:
+    for number, one in enumerate(passages, start=1):
         yield Outcome(one, relation(one.case, one.case.passage), relation(one.case, one.passage))
+        if not number % 50:
+            print(f"{model.id}: {number} of {len(passages)}", file=sys.stderr)
 
 
 def _report(model: RelationModel, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -10,15 +10,20 @@ from pathlib import Path
 def write_whole(path: Path, text: str | bytes) -> None:
     """Write a file, all of it or nothing; a text as UTF-8.
 
-    The permissions of a file that is there stay, and a link to it stays a link.
+    The permissions of a file that is there stay, and a link to it stays a link. What is no
+    file, as a pipe or ``/dev/null``, is written to as it is.
 
     Raises:
         OSError: if it cannot be written.
     """
+    data = text.encode() if isinstance(text, str) else text
     target = path.resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(text.encode() if isinstance(text, str) else text)
+        partial.write_bytes(data)
         if target.exists():
             shutil.copymode(target, partial)
         os.replace(partial, target)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -97,12 +98,36 @@ def main() -> None:
         code = complain(said, error.hint, error.exit_code)
     except OSError as error:
         code = complain(str(error), None, FactcheckError.exit_code)
+    except MemoryError:
+        code = complain(
+            "out of memory; what was written is kept", "a smaller model", FactcheckError.exit_code
+        )
     finally:
         # What a library tried, and kept the refusal to itself.
         for address in egress.refusals()[refused:]:
             if address not in said:
                 complain(f"{address}: refused, something tried to reach it", None, 0)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def script() -> None:
+    """The installed command: ``main``, but an interrupt ends the process at once.
+
+    By then everything that was open is closed. Threads of libraries that Python would wait
+    for at its end may themselves wait for what the interrupt broke off.
+    """
+    try:
+        main()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except SystemExit as ended:
+        if ended.code != INTERRUPTED:
+            raise
+        code = INTERRUPTED
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _help_hint(error: click.ClickException) -> str | None:

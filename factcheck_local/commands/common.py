@@ -16,6 +16,7 @@ import click
 from factcheck_local.atomize import AtomizerName
 from factcheck_local.config import ASSESSORS, GRAPH_ASSESSORS, JUDGES, Settings
 from factcheck_local.errors import InputError, StoreError
+from factcheck_local.files import write_whole
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.folder import STORE_NAME, find_store
 from factcheck_local.indexer.scope import Condition
@@ -312,13 +313,13 @@ def write_report(
 
 
 def write_text(output: Path, text: str) -> None:
-    """Write a file and say so on stderr.
+    """Write a file, all of it or nothing, and say so on stderr.
 
     Raises:
         InputError: if it cannot be written.
     """
     try:
-        output.write_text(text, encoding="utf-8")
+        write_whole(output, text)
     except OSError as error:
         raise InputError(f"{output}: cannot be written: {error.strerror}") from error
     click.echo(f"written to {output}", err=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from factcheck_local.commands import interrupts
 from factcheck_local.commands.common import (
     StorePlace,
     json_option,
@@ -137,15 +138,18 @@ def command(
     show = _write if as_json else _show
     show(*run(), str(place))
     if watch:
-        click.echo("watching; interrupt to end", err=True)
-        for _ in changes(paths, place if isinstance(place, Path) else None):
-            try:
-                report, passages = run()
-            except FactcheckError as error:  # it may be mended while we watch
-                click.echo(f"factcheck: {error}", err=True)
-                continue
-            if report.indexed or report.removed or report.failed:
-                show(report, passages, str(place))
+        with interrupts.noticed() as interrupted:
+            click.echo("watching; interrupt to end", err=True)
+            for _ in changes(paths, place if isinstance(place, Path) else None, stop=interrupted):
+                try:
+                    report, passages = run()
+                except FactcheckError as error:  # it may be mended while we watch
+                    click.echo(f"factcheck: {error}", err=True)
+                    continue
+                if report.indexed or report.removed or report.failed:
+                    show(report, passages, str(place))
+        # Only here if what the interrupt raised was dropped on its way.
+        raise KeyboardInterrupt
 
 
 def _unlock(place: StorePlace) -> None:

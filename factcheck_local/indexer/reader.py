@@ -120,8 +120,10 @@ def read_ahead(
                 waiting.extendleft(task for task, _ in reversed(ahead))
                 ahead.clear()
             yield task, found
-    except BaseException:
-        _end_process(limits)  # nobody wants what is still being read
+    except BaseException as ended:
+        # Nobody wants what is still being read. An interrupt may have come to loky in the middle
+        # of something: then the process is told to end, and not waited for.
+        _end_process(limits, wait=not isinstance(ended, KeyboardInterrupt))
         raise
 
 
@@ -173,8 +175,8 @@ def _outcome(
         return Unread("the process that read it crashed, or was out of memory"), True
 
 
-def _end_process(limits: ReadLimits) -> None:
-    _process(limits).shutdown(wait=True, kill_workers=True)
+def _end_process(limits: ReadLimits, *, wait: bool = True) -> None:
+    _process(limits).shutdown(wait=wait, kill_workers=True)
 
 
 def _settle(megabytes: float) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from factcheck_local.errors import InputError, ModelError
+from factcheck_local.errors import InputError, ModelError, StoreError
 from factcheck_local.indexer import consistency, folder, server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
@@ -145,14 +146,22 @@ class Store:
         The index of words is brought up to date first.
 
         Raises:
-            StoreError: if another run is writing.
+            StoreError: if another run is writing, or the disk does not take what is written.
         """
+        from chromadb.errors import ChromaError  # slow to import, and done by now
+
         with self._parts.lock():
-            if self._parts.shared:
-                self._match_words()
-            elif self._lacks_words():
-                self._lexical.rebuild(self._passages.entries(self._passages.ids()))
-            yield
+            try:
+                if self._parts.shared:
+                    self._match_words()
+                elif self._lacks_words():
+                    self._lexical.rebuild(self._passages.entries(self._passages.ids()))
+                yield
+            except (sqlite3.Error, ChromaError) as error:
+                raise StoreError(
+                    f"{self.place}: cannot be written: {error}",
+                    hint="free some space and run it again, it goes on from there",
+                ) from error
 
     def _lacks_words(self) -> bool:
         """Whether the file with the words was lost."""

@@ -163,6 +163,8 @@ class LlamaCppModel:
         for i, tail in enumerate(tails):
             logits = self._read(prefix + tail, room=0, wants_logits=True)
             chosen = logits[label_tokens].astype(np.float64)
+            if not np.isfinite(chosen).all():
+                raise ScoringError(f"{self.id}: gave no numbers for its labels")
             scores[i] = chosen - np.logaddexp.reduce(chosen)
             if self._llama.keeps_state:
                 states[i] = self._llama.state()

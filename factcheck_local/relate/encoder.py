@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import PairClassifier
 from factcheck_local.relate.contract import LogProbabilities, Premise
 
@@ -22,9 +23,19 @@ class EncoderPairScorer:
         self.sha256 = classifier.sha256
 
     def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
-        """Classify each hypothesis against the premise; see ``PairScorer``."""
+        """Classify each hypothesis against the premise; see ``PairScorer``.
+
+        Raises:
+            ScoringError: if the classifier cannot take a pair, or gives no probabilities.
+        """
         text = f"{premise.title}. {premise.text}" if premise.title else premise.text
         rows = self._classifier.classify([(text, h) for h in hypotheses])
+        if (
+            rows.shape != (len(hypotheses), 3)
+            or not (np.isfinite(rows) & (rows >= 0)).all()
+            or not rows.any(axis=1).all()
+        ):
+            raise ScoringError(f"{self.id}: what it gave are no probabilities of three labels")
         # A softmax in float32 may miss 1 by more than our tolerance.
         rows = np.maximum(rows / rows.sum(axis=1, keepdims=True), _SMALLEST)
         found: LogProbabilities = np.log(rows)

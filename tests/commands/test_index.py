@@ -57,3 +57,43 @@ def test_watching(tmp_path: Path) -> None:
         watching.send_signal(signal.SIGINT)
         assert watching.wait(60) == 130
         stop.cancel()
+
+
+#: Watches a folder; what the first interrupt raises is dropped, as in a finaliser.
+_DROPPING = """
+import sys, weakref
+from factcheck_local.commands import index, script
+
+class Held: pass
+
+def dropped(paths, ignore, *, stop):
+    import os, signal
+    yield frozenset()
+    held = Held()
+    ref = weakref.ref(held, lambda _: os.kill(os.getpid(), signal.SIGINT))
+    del held
+    print("still watching", flush=True)
+    yield from kept(paths, ignore, stop=stop)
+
+kept, index.changes = index.changes, dropped
+script()
+"""
+
+
+def test_an_interrupt_that_python_drops_ends_watching_all_the_same(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("Leave is 25 days.")
+    arguments = ["index", str(docs), "--watch", "--store", str(tmp_path / "s")]
+    done = subprocess.run(
+        [sys.executable, "-c", _DROPPING, *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Exception ignored in" in done.stderr
+    assert "still watching" in done.stdout
+    assert done.stderr.endswith("factcheck: interrupted; what was written is kept\n")
