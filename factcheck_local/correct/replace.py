@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from factcheck_local.errors import ScoringError
-from factcheck_local.models.contracts import TextGenerator
+from factcheck_local.models.contracts import Message, TextGenerator
 from factcheck_local.prompts import load_prompt
 from factcheck_local.wording import content_words, names, normalised, numbers, share_within
 
 MAX_REPLY_TOKENS = 160
+
+#: Replies that are looked at, the likeliest first, the others sampled.
+TRIES, TEMPERATURE = 5, 0.7
 
 #: Share of the sentence's words that the new one has to keep, and of the new one's that
 #: have to stand in the sentence or the source.
@@ -63,15 +66,37 @@ def rewrite(
         messages = load_prompt("correct").opening(
             heading=heading, source=one.quote, claim=one.claim, sentence=text
         )
+        draft = _first_believed(messages, text, one, others, generator)
+        if draft.text is None:
+            return draft
+        text = draft.text
+    return Draft(text)
+
+
+def _first_believed(
+    messages: Sequence[Message],
+    text: str,
+    one: Wrong,
+    others: Sequence[str],
+    generator: TextGenerator,
+) -> Draft:
+    """The first rewriting against which nothing speaks; else why the likeliest is not believed.
+
+    A small model's likeliest reply is often the sentence as it was, and a sampled one not.
+    """
+    refused = None
+    for attempt in range(TRIES):
+        how = {"temperature": TEMPERATURE, "seed": attempt} if attempt else {}
         try:
-            reply = generator.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=("\n",))
+            reply = generator.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=("\n",), **how)
         except ScoringError as error:
             return Draft(None, str(error))
         new = reply.strip().removeprefix("Sentence:").strip()
-        if reason := next(_objections(new, text, one, others), None):
-            return Draft(None, reason)
-        text = new
-    return Draft(text)
+        reason = next(_objections(new, text, one, others), None)
+        if reason is None:
+            return Draft(new)
+        refused = refused or reason
+    return Draft(None, refused)
 
 
 def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterator[str]:
