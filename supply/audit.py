@@ -37,6 +37,8 @@ def audit(lock: Path = LOCK) -> tuple[int, str]:
     known = list(_known(checked))
     skipped = sum("vulns" not in package for package in checked)
     looked_up = len(checked) - skipped
+    if not looked_up:
+        return 0, f"nothing was checked, the advisory service knows none of {skipped} packages"
     summary = f"{looked_up} packages looked up, {skipped} not; {len(known)} known holes"
     return int(bool(known)), "\n".join([*known, summary])
 

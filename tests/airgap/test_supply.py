@@ -91,6 +91,9 @@ def test_what_the_audit_makes_of_a_reply(monkeypatch: pytest.MonkeyPatch) -> Non
     assert answer(monkeypatch, json.dumps({"dependencies": [well, skipped]})) == (
         *(0, "1 packages looked up, 1 not; 0 known holes"),
     )
+    assert answer(monkeypatch, json.dumps({"dependencies": [skipped]})) == (
+        *(0, "nothing was checked, the advisory service knows none of 1 packages"),
+    )
     code, text = answer(monkeypatch, json.dumps({"dependencies": [well, ill]}), code=1)
     assert code == 1
     assert text.splitlines() == [
