@@ -9,9 +9,10 @@ STORE := $(OUT)/handbook
 ANSWER := corpora/handbook/answers/onboarding.md
 
 TEST_MODELS := smollm2-135m all-minilm-l6-v2
+SUPPLY_TOOLS := uv cyclonedx-bom pip-audit
 DEMO_MODELS := all-minilm-l6-v2 qwen2.5-coder-1.5b
 
-.PHONY: help venv demo test lint fix fuzz bench clean
+.PHONY: help venv demo test lint fix fuzz bench licences lock sbom audit clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -58,6 +59,29 @@ bench: venv  ## the measurements of the README, on the default models
 	$(BIN)/factcheck models pull $(DEMO_MODELS)
 	$(BIN)/python benchmarks/handbook.py
 	$(BIN)/python benchmarks/label_scoring.py
+
+licences: venv  ## docs/LICENSES.md anew, from what is installed
+	$(BIN)/python -m supply.licences
+
+# The lock is of the versions of constraints.txt, for this Python and system, and torch's build
+# for CPUs, which PIP_FIND_LINKS or an index has to offer.
+lock: $(VENV)/.supply  ## requirements.lock anew: what the package needs, with every file's hash
+	$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate \
+	  $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS)) \
+	  --constraint constraints.txt --output-file requirements.lock pyproject.toml
+
+sbom: $(VENV)/.supply  ## a CycloneDX bill of materials of requirements.lock, in out/
+	@mkdir -p $(OUT)
+	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml \
+	  --output-reproducible --output-format JSON --output-file $(OUT)/sbom.cdx.json
+
+audit: venv  ## known vulnerabilities, where an advisory service can be reached
+	@if $(MAKE) --silent $(VENV)/.supply; then $(BIN)/python -m supply.audit; \
+	  else echo "nothing was checked: pip-audit cannot be installed"; fi
+
+$(VENV)/.supply: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(SUPPLY_TOOLS)
+	touch $@
 
 clean:  ## forget the environment and what the demo wrote
 	rm -rf $(VENV) $(OUT)

@@ -86,9 +86,14 @@ def _first_believed(
     """
     refused = None
     for attempt in range(TRIES):
-        how = {"temperature": TEMPERATURE, "seed": attempt} if attempt else {}
         try:
-            reply = generator.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=("\n",), **how)
+            reply = generator.generate(
+                messages,
+                max_tokens=MAX_REPLY_TOKENS,
+                stop=("\n",),
+                temperature=TEMPERATURE if attempt else 0.0,
+                seed=attempt,
+            )
         except ScoringError as error:
             return Draft(None, str(error))
         new = reply.strip().removeprefix("Sentence:").strip()

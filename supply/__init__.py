@@ -1,0 +1,1 @@
+"""What the package rests on: licences and advisories of its dependencies; see SECURITY.md."""
