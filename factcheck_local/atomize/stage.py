@@ -17,7 +17,14 @@ from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import ChatModel, Message
 from factcheck_local.prompts import load_prompt
 from factcheck_local.types import Atom, Kind, Segment, Span
-from factcheck_local.wording import clauses, negations, normalised, numbers, share_within
+from factcheck_local.wording import (
+    clauses,
+    content_words,
+    negations,
+    normalised,
+    numbers,
+    share_within,
+)
 
 BEFORE, AFTER = 3, 1
 LONG_PARAGRAPH = 5
@@ -174,10 +181,15 @@ def _split(messages: Sequence[Message], kind: Kind, model: ChatModel) -> list[st
 
 
 def _stated(text: str, segment: Segment) -> bool:
-    """Whether the atom's numbers and most of its words are the sentence's own."""
+    """Whether the atom says something, its numbers and most of its words the sentence's own.
+
+    One that is far longer than the sentence repeats itself.
+    """
     around = " ".join(segment.headings)
     return (
-        numbers(text) <= numbers(segment.text) | numbers(around)
+        bool(content_words(text) or numbers(text))
+        and len(text) <= 3 * len(segment.text) + len(around) + 60
+        and numbers(text) <= numbers(segment.text) | numbers(around)
         and share_within(text, segment.text, around) >= MIN_SHARE
         and share_within(text, segment.text) > 0
     )

@@ -220,7 +220,8 @@ _MARKUP = "# |\n|\n\n|- |1. |```|> |---\n|<!--|-->|a: b\n|&a |*a |---\na: 1\n---
 _TABLE = "| a | b |\n|---|---|\n"
 _PROFILE = (
     "default = |0.5|2|\n|[[source]]\n|[[access]]\n|match = |'a/**'|prior = |where = |"
-    "{ status = 'draft' }|half_life_days = |superseded = |groups = |[|]|'|note = |1e400|nan|true|[source]\n|2024-01-01"
+    "{ status = 'draft' }|half_life_days = |superseded = |groups = |[|]|'|note = |1e400|nan|"
+    "true|[source]\n|2024-01-01"
 ).split("|")
 _UAI = "MARKOV\n|BAYES\n|2| |\n|1|0|0.5|-1|1e308|nan|3|99999999".split("|")
 _CLAIM = "- |1. |fact: |**|`|\n|claim|[data format]".split("|")
