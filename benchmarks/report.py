@@ -39,7 +39,8 @@ MEASURED = (
     Measured("indexing.md", "python -m benchmarks.indexing"),
     Measured("store_size.md", "python -m benchmarks.store_size"),
     Measured("inference.md", "python -m benchmarks.inference"),
-    Measured("injection.md", "python -m benchmarks.injection"),
+    Measured("injection-encoder.md", "python -m benchmarks.injection --relation encoder"),
+    Measured("injection-llm.md", "python -m benchmarks.injection --relation llm"),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from factcheck_local.types import Segment
-from factcheck_local.wording import clauses, negations, numbers, share_within
+from factcheck_local.wording import clauses, content_words, negations, numbers, share_within
 
 #: Share of an atom's content words that its own sentence, or what stands above
 #: it, has to contain. A stem or two may differ; another sentence's claim may not.
@@ -16,10 +16,15 @@ MIN_CLAUSE_SHARE = 0.5
 
 
 def stated(text: str, segment: Segment) -> bool:
-    """Whether the atom's numbers and most of its words are the sentence's own."""
+    """Whether the atom says something, its numbers and most of its words the sentence's own.
+
+    One that is far longer than the sentence repeats itself.
+    """
     around = " ".join(segment.headings)
     return (
-        numbers(text) <= numbers(segment.text) | numbers(around)
+        bool(content_words(text) or numbers(text))
+        and len(text) <= 3 * len(segment.text) + len(around) + 60
+        and numbers(text) <= numbers(segment.text) | numbers(around)
         and share_within(text, segment.text, around) >= MIN_SHARE
         and share_within(text, segment.text) > 0
     )
