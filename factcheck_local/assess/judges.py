@@ -32,7 +32,8 @@ JUDGES: dict[str, Judge] = {
     "factverify": ReasoningJudge("judge_factverify", _WRITTEN),
     "veriscore": LabelJudge("judge_veriscore", _TERNARY),
     "veriscore-binary": LabelJudge(
-        "judge_veriscore_binary", {"A": Verdict.SUPPORTED, "B": Verdict.UNSUPPORTED}
+        "judge_veriscore_binary",
+        {"supported": Verdict.SUPPORTED, "unsupported": Verdict.UNSUPPORTED},
     ),
     "verify": LabelJudge("judge_verify", _TERNARY),
     "judge": LabelJudge("judge_own_knowledge", {**_TRUE_FALSE, "Unknown": Verdict.NOT_FOUND}),

@@ -11,6 +11,7 @@ import pytest
 
 from factcheck_local.assess.contract import Case
 from factcheck_local.assess.judges import JUDGES
+from factcheck_local.assess.labels import LabelJudge
 from factcheck_local.assess.passages import fit
 from factcheck_local.assess.reasoned import ReasoningJudge
 from factcheck_local.assess.segments import AT_ONCE, SegmentJudge
@@ -18,6 +19,7 @@ from factcheck_local.config import JUDGES as NAMES
 from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.prompts import load_prompt
 from factcheck_local.types import Answer, Atom, Context, Span, Verdict
 
 TEXT = "Lunch is 9 euros. Badges are blue."
@@ -239,3 +241,11 @@ def test_a_judge_is_not_told_what_to_say() -> None:
     said = llm.asked[0][0]
     assert "Lunch: 9 euros." in said
     assert "previous instructions" not in said
+
+
+def test_labels_are_the_replies_of_the_examples() -> None:
+    """What is scored is what the model was shown to answer."""
+    for judge in JUDGES.values():
+        if isinstance(judge, LabelJudge):
+            shown = {str(e["reply"]).strip() for e in load_prompt(judge.prompt).examples}
+            assert shown == set(judge.labels), judge.prompt
