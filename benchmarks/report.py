@@ -39,6 +39,7 @@ MEASURED = (
     Measured("indexing.md", "python -m benchmarks.indexing"),
     Measured("store_size.md", "python -m benchmarks.store_size"),
     Measured("inference.md", "python -m benchmarks.inference"),
+    Measured("report_page.md", "python -m benchmarks.report_page"),
     Measured("injection-encoder.md", "python -m benchmarks.injection --relation encoder"),
     Measured("injection-llm.md", "python -m benchmarks.injection --relation llm"),
 )
