@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +19,10 @@ from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
 
 go_offline()
+
+# A shell starts what it runs in the background with interrupts ignored, and so would be
+# every program that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: What the console script `chroma` does, without importing all of Chroma.
 _CHROMA = (
