@@ -104,3 +104,24 @@ def test_an_interrupt_that_python_drops_ends_watching_all_the_same(tmp_path: Pat
     assert "Exception ignored in" in done.stderr
     assert "still watching" in done.stdout
     assert done.stderr.endswith("factcheck: interrupted; what was written is kept\n")
+
+
+#: Ends with a thread that never does, as one that waits for a lock that an interrupt left taken.
+_HANGING = """
+import threading
+from factcheck_local import commands
+
+def interrupted():
+    threading.Thread(target=threading.Event().wait).start()
+    raise SystemExit(commands.INTERRUPTED)
+
+commands.main, commands.PATIENCE = interrupted, 0.2
+commands.script()
+"""
+
+
+def test_an_interrupted_run_ends_whatever_hangs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HANGING], env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120
+    )
+    assert done.returncode == 130
