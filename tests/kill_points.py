@@ -251,6 +251,8 @@ def make_verified(folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
+    # Ignored where a shell has put the tests into the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     made = folder / "made"
     made.mkdir()
     make_verified(made)

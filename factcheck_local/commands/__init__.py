@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from contextlib import suppress
+import threading
 from importlib import import_module
 
 import click
@@ -41,6 +41,9 @@ COMMANDS = {
 }
 
 INTERRUPTED = 130
+
+#: Seconds that an interrupted process has to end.
+PATIENCE = 5.0
 
 
 class _Commands(click.Group):
@@ -111,23 +114,27 @@ def main() -> None:
 
 
 def script() -> None:
-    """The installed command: ``main``, but an interrupt ends the process at once.
-
-    By then everything that was open is closed. Threads of libraries that Python would wait
-    for at its end may themselves wait for what the interrupt broke off.
-    """
+    """The installed command: ``main``, but after an interrupt the process ends, whatever hangs."""
     try:
         main()
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        _end_soon()
+        sys.exit(INTERRUPTED)
     except SystemExit as ended:
-        if ended.code != INTERRUPTED:
-            raise
-        code = INTERRUPTED
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
+        if ended.code == INTERRUPTED:
+            _end_soon()
+        raise
+
+
+def _end_soon() -> None:
+    """End the process in a moment, if it does not come to its end by itself.
+
+    By then everything that was open is closed, but threads of libraries that Python waits for
+    at its end may themselves wait for what the interrupt broke off.
+    """
+    watchdog = threading.Timer(PATIENCE, os._exit, (INTERRUPTED,))
+    watchdog.daemon = True
+    watchdog.start()
 
 
 def _help_hint(error: click.ClickException) -> str | None:

@@ -27,6 +27,11 @@ def test_limits_and_what_is_over_them(tmp_path: Path) -> None:
     assert factcheck("index", docs, "--max-file-time", "0").code == 2
 
 
+def hear_interrupts() -> None:
+    """Undo what a shell does that puts the tests into the background: it has them ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_watching(tmp_path: Path) -> None:
     """A change is indexed, a broken profile is said and survived, an interrupt ends it."""
     docs = tmp_path / "docs"
@@ -40,6 +45,7 @@ def test_watching(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_interrupts,
     ) as watching:
         assert watching.stdout is not None
         assert watching.stderr is not None
@@ -91,9 +97,31 @@ def test_an_interrupt_that_python_drops_ends_watching_all_the_same(tmp_path: Pat
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
         capture_output=True,
         text=True,
+        preexec_fn=hear_interrupts,
         timeout=120,
     )
     assert done.returncode == 130, done.stderr
     assert "Exception ignored in" in done.stderr
     assert "still watching" in done.stdout
     assert done.stderr.endswith("factcheck: interrupted; what was written is kept\n")
+
+
+#: Ends with a thread that never does, as one that waits for a lock that an interrupt left taken.
+_HANGING = """
+import threading
+from factcheck_local import commands
+
+def interrupted():
+    threading.Thread(target=threading.Event().wait).start()
+    raise SystemExit(commands.INTERRUPTED)
+
+commands.main, commands.PATIENCE = interrupted, 0.2
+commands.script()
+"""
+
+
+def test_an_interrupted_run_ends_whatever_hangs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HANGING], env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120
+    )
+    assert done.returncode == 130

@@ -16,7 +16,8 @@ from pathlib import Path
 from tests.indexer.helpers import HashingEmbedder, long_text, write
 from tests.kill_points import factcheck, fake_index, forked, stores_agree
 
-FILES = 60
+#: By what is scarce: enough for the disk, and no more than it takes for memory.
+FILES = {"memory": 4, "file": 60, "tmpfs": 60}
 
 #: Bytes of a file, and of the disk, of which neither holds the store.
 FILE_LIMIT = 600_000
@@ -29,7 +30,7 @@ def no_memory(*_: object) -> None:
 
 def main(kind: str, folder: Path) -> None:
     docs, place, said = folder / "docs", folder / "disk", folder / "stderr"
-    write(docs, {f"f{n}.md": f"# f{n}\n\n{long_text(f'f{n}')}" for n in range(FILES)})
+    write(docs, {f"f{n}.md": f"# f{n}\n\n{long_text(f'f{n}')}" for n in range(FILES[kind])})
     place.mkdir()
     if kind == "tmpfs":
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", place], check=True)

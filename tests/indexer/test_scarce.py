@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 #: Runs in a process of its own, which has no threads yet and so can be forked.
-SCRIPT = Path(__file__).parent / "disk_full.py"
+SCRIPT = "tests.indexer.disk_full"
 
 _NAMESPACE = ["unshare", "--mount"]
 
@@ -32,11 +31,12 @@ def test_a_run_that_lacks_something(tmp_path: Path, kind: str) -> None:
         [
             *(_NAMESPACE if kind == "tmpfs" else []),
             sys.executable,
-            str(SCRIPT),
+            "-m",
+            SCRIPT,
             kind,
             str(tmp_path),
         ],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         timeout=300,
