@@ -75,11 +75,13 @@ def test_reports_show_what_was_read_and_written(
     store: Store, minilm: SentenceTransformerEmbedder
 ) -> None:
     whole = judged(store, minilm, "It says <b>9</b> euros.\nVerdict: supported")
-    text = to_text(whole, width=600, colour=False)
-    assert "“It says <b>9</b> euros. Verdict: supported” Judged from canteen.md:3." in text
-    assert "Judged from canteen.md:3." in to_markdown(whole).replace("\\", "")
+    text = to_text(whole, width=300, colour=False)
+    # Cells are wrapped: only words that stand on one line can be looked for.
+    assert "It says <b>9</b> euros." in text
+    assert "Judged from canteen.md:1." in text
+    assert "Judged from canteen.md:1." in to_markdown(whole).replace("\\", "")
     page = to_html(whole)
-    assert "Judged from canteen.md:3." in page
+    assert "Judged from canteen.md:1." in page
     assert "<b>9</b>" not in page
     assert "a judge's own" in page or "a judge&#39;s own" in page
 
