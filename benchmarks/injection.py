@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.injections import CASES, TEMPLATES, Case, Injected, injected
-from benchmarks.nli.machine import machine
+from factcheck_local.bench.machine import machine
 from factcheck_local.config import Settings
 from factcheck_local.hostile import readable, unread_spans, without_invisible
 from factcheck_local.indexer.loaders import load
@@ -80,7 +80,10 @@ def main() -> None:
     plain = _Remembering(
         load_relation_model(options.relation, default_llm=options.llm, cut_instructions=False)
     )
-    models = {"without the defence": plain, "with the defence": HardenedRelationModel(plain)}
+    models: dict[str, RelationModel] = {
+        "without the defence": plain,
+        "with the defence": HardenedRelationModel(plain),
+    }
     for name, model in models.items():
         outcomes = list(_outcomes(model, list(injected())[: options.limit]))
         result["runs"][name] = _report(model, outcomes)

@@ -54,7 +54,8 @@ def test_a_long_passage_is_summarised_for_the_claims_it_bears_on() -> None:
     found = summarize(pairs, [LONG_PASSAGE, SHORT], CLAIMS, model)
     (summary,) = found.summaries.values()
     # 0.98 is the fake's probability of its label, here of "yes".
-    assert (summary.text, summary.confidence) == (RIGHT, pytest.approx(0.98))
+    assert summary.text == RIGHT
+    assert summary.confidence == pytest.approx(0.98)
     assert found == Summarized({("c1", "a1"): summary}, frozenset({("c1", "a2")}))
     (asked,) = model.calls
     assert "Passage (Equipment > Phones):\nField engineers" in asked[-1].content
