@@ -15,7 +15,8 @@ from itertools import product
 
 import factcheck_local
 
-LENGTH = 4000
+#: More than a sentence or a title has; at cubic time still some seconds a pattern.
+LENGTH = 1000
 
 
 def patterns() -> dict[str, re.Pattern[str]]:

@@ -34,7 +34,7 @@ _LABELLED = re.compile(
     re.IGNORECASE,
 )
 #: ``… (fact)``
-_LABEL_BEHIND = re.compile(rf"(?P<text>.+?)\s*[\[(]{_KIND}[\])]\W*", re.IGNORECASE)
+_LABEL_BEHIND = re.compile(rf"^(?P<text>.*\S)\s*[\[(]{_KIND}[\])]\W*", re.IGNORECASE)
 _LABEL_ALONE = re.compile(rf"\W*{_KIND}\W*", re.IGNORECASE)
 
 _NONE = re.compile(

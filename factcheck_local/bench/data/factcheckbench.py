@@ -21,7 +21,7 @@ from factcheck_local.types import Answer, Atom, Context
 _GOLD = {"true": True, "false": False}
 
 #: What annotators wrote where they had nothing to give.
-_NOTHING = re.compile(r"^\W*(?:n/?a|none|nan)?\W*$", re.I)
+_NOTHING = re.compile(r"(?:n/?a|none|nan)?", re.I)
 _LINK = re.compile(r"https?://\S+")
 
 #: Words without which a text is a link or a remark, no evidence.
@@ -111,7 +111,7 @@ def _evidence(sentence: Mapping[str, Any], i: int) -> Iterator[tuple[str, str | 
         if isinstance(text, str) and text.strip():
             yield text.strip(), links[number] if number < len(links) else None
     human = _at(sentence.get("human_evidence"), i)
-    if isinstance(human, str) and not _NOTHING.match(human):
+    if isinstance(human, str) and not _NOTHING.fullmatch(human.strip(" \n\t.,;:-")):
         link = _LINK.search(human)
         text = _LINK.sub(" ", human).strip()
         if len(text.split()) >= MIN_WORDS:
