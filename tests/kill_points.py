@@ -50,7 +50,7 @@ INDEX = {
 #: The second of two answers, so that there is something to lose.
 VERIFY = {
     "load": (pipeline, "segment", 1),
-    "atomize": (pipeline, "atomize", 2),
+    "revise": (pipeline, "revise", 2),
     "retrieve": (pipeline, "retrieve", 2),
     "relate": (FakePairClassifier, "classify", 4),
     "reason": (pipeline, "reason", 2),
