@@ -15,20 +15,24 @@ from pathlib import Path
 
 LOCK = Path(__file__).resolve().parents[1] / "requirements.lock"
 
-#: Seconds to wait for the service.
-_PATIENCE = "15"
+#: Seconds to wait for the service: for one package, and for all.
+_PATIENCE, _ALL = "15", 300
 
 
 def audit(lock: Path = LOCK) -> tuple[int, str]:
     """Exit code and what to say."""
     command = [sys.executable, "-m", "pip_audit", "--format", "json", "--timeout", _PATIENCE]
     # Every version is pinned, so pip need not resolve anything.
-    done = subprocess.run(
-        [*command, "--disable-pip", "--require-hashes", "--requirement", str(lock)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [*command, "--disable-pip", "--require-hashes", "--requirement", str(lock)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_ALL,
+        )
+    except subprocess.TimeoutExpired:
+        return 0, f"nothing was checked, no advisory service answered within {_ALL} seconds"
     try:
         checked = json.loads(done.stdout)["dependencies"]
     except (ValueError, KeyError):
