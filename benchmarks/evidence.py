@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from factcheck_local.bench.data.factcheckbench import automatic_evidence
 from factcheck_local.types import Context
 
 
@@ -95,8 +96,4 @@ def _evidence(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for row in rows:
         for sentence in row["sentences"].values():
             for i, claim in enumerate(sentence.get("claims") or ()):
-                auto = sentence.get("auto_evidence") or []
-                texts = auto[i] if i < len(auto) and isinstance(auto[i], list) else []
-                for text in texts:
-                    if isinstance(text, str) and text.strip():
-                        yield claim, text.strip()
+                yield from ((claim, text) for text, _ in automatic_evidence(sentence, i))

@@ -11,22 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
-from factcheck_local import __version__
 from factcheck_local.assess import assess
 from factcheck_local.assess.contract import Case
 from factcheck_local.assess.factreasoner import reason
 from factcheck_local.assess.judged import assessment_of
-from factcheck_local.assess.judges import JUDGES as JUDGE_BY_NAME
+from factcheck_local.assess.judges import JUDGE_BY_NAME
 from factcheck_local.atomize import ATOMIZERS, Atomized, merge_repeats
-from factcheck_local.config import JUDGES, Settings
+from factcheck_local.conditions import Conditions
+from factcheck_local.config import JUDGES
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
 from factcheck_local.indexer.scope import Condition, in_scope
-from factcheck_local.indexer.store import Store
-from factcheck_local.models.contracts import ChatModel, Embedder
 from factcheck_local.queries import SHOWN, with_question, write_queries
 from factcheck_local.quote import pick_quotes
 from factcheck_local.records import Record
@@ -37,58 +34,16 @@ from factcheck_local.relate import (
     relate,
 )
 from factcheck_local.relate.hardened import cut_notes
-from factcheck_local.rerank import Reranker
 from factcheck_local.retrieve import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.revise import Revised, revise
-from factcheck_local.run import Run, Work, prompts_here, unlike
-from factcheck_local.run_models import RunModels
+from factcheck_local.run import Run, Work
 from factcheck_local.segment import segment
 from factcheck_local.summarize import Summarized, summarize
 from factcheck_local.types import Answer, Assessment, Atom, Context, Segment, Span
 
-#: Called with a stage's name, the units done and all units of the stage.
-Progress = Callable[[str, int, int], None]
 
-
-class FactChecker(RunModels):
-    """Verifies answers against a store; models are loaded once, on first use.
-
-    Args:
-        settings: of every run.
-        store: where contexts come from; None for records that bring theirs.
-        llm: a model in place of the one that the settings name.
-        embedder: likewise.
-        relation_model: likewise.
-        reranker: likewise.
-        cache: whether scores of pairs are kept in the store and taken from it. The
-            same scores come back, so this is no setting.
-        progress: told how far each stage is.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        store: Store | None = None,
-        *,
-        llm: ChatModel | None = None,
-        embedder: Embedder | None = None,
-        relation_model: RelationModel | None = None,
-        reranker: Reranker | None = None,
-        cache: bool = True,
-        progress: Progress = lambda _stage, _done, _all: None,
-    ) -> None:
-        super().__init__(
-            settings,
-            store,
-            llm=llm,
-            embedder=embedder,
-            relation_model=relation_model,
-            reranker=reranker,
-            cache=cache,
-        )
-        self._progress = progress
-
-    # ---------------------------------------------------------------- stages
+class FactChecker(Conditions):
+    """Verifies answers against a store; models are loaded once, on first use."""
 
     def atoms(
         self, answer: Answer, within: Sequence[Span] | None = None
@@ -209,7 +164,7 @@ class FactChecker(RunModels):
             assessment=assessment,
             settings=self.settings,
             models=self.models_used(),
-            index=self._index_used(record),
+            index=self.index_used(record),
             started=started,
             seconds=work.seconds,
             given=tuple(n for n in ("atoms", "contexts") if getattr(record, n) is not None),
@@ -363,51 +318,6 @@ class FactChecker(RunModels):
         work.note(found.refused, "summaries were not trusted; the passage was read as it is")
         work.note(found.failed, "summaries failed; the passage was read as it is")
         return found
-
-    # ---------------------------------------------------------------- record
-
-    def would_repeat(self, record: Record, run: Mapping[str, Any]) -> bool:
-        """Whether a run over the record has what an earlier one had, see ``unlike``."""
-        return not self.unlike(record, run)
-
-    def unlike(self, record: Record, run: Mapping[str, Any]) -> list[str]:
-        """What a run over the record would not have as an earlier one had it.
-
-        That is of version, settings, prompts, models and index, a line each. The models
-        that it had are loaded for that.
-
-        Args:
-            record: what would be verified.
-            run: of the earlier assessment, see ``report.to_dict``.
-
-        Raises:
-            ModelError: if a model cannot be loaded.
-        """
-        here: dict[str, Any] = {
-            "version": __version__,
-            "settings": self.settings.as_dict(),
-            "prompts": prompts_here(),
-        }
-        if found := unlike(run, here):
-            return found
-        roles = {model["role"] for model in run["models"]}
-        if "llm" in roles:
-            self.llm  # noqa: B018
-        if "reranker" in roles:
-            self.reranker  # noqa: B018
-        here["models"] = [model for model in self.models_used() if model["role"] in roles]
-        here["index"] = self._index_used(record)
-        return unlike(run, here)
-
-    def _index_used(self, record: Record) -> dict[str, Any] | None:
-        if self.store is None or record.contexts is not None:
-            return None
-        return {
-            "store": self.store.place,
-            "collection": self.store.collection,
-            "chunks": self.store.count(),
-            "digest": self.store.digest(),
-        }
 
 
 def _as_pooled(atoms: Sequence[Atom], by_atom: Mapping[str, tuple[str, ...]]) -> tuple[Atom, ...]:

@@ -34,6 +34,10 @@ class Case:
         """An atom's own contexts, best first."""
         return tuple(self.contexts[id_] for id_ in self.by_atom.get(atom.id, ()))
 
+    def seen_by(self, judge: Judge) -> Case:
+        """The case as a judge sees it: without contexts, if it wants none."""
+        return self if judge.wants_contexts else replace(self, contexts={}, by_atom={})
+
     def hardened(self) -> Case:
         """The same without text that is hidden or addressed to a model, see ``hostile``."""
         atoms = tuple(replace(a, text=readable(a.text) or a.text) for a in self.atoms)

@@ -25,7 +25,7 @@ _WRITTEN_TRUE_FALSE = {"true": Verdict.SUPPORTED, "false": Verdict.CONTRADICTED}
 #: Replies that vote where a judge of FELM reasons: its authors take five; three cost less.
 VOTES = 3
 
-JUDGES: dict[str, Judge] = {
+JUDGE_BY_NAME: dict[str, Judge] = {
     "factscore": LabelJudge(
         "judge_factscore", {"True": Verdict.SUPPORTED, "False": Verdict.UNSUPPORTED}
     ),

@@ -35,10 +35,11 @@ class LabelJudge:
 
     def judge(self, case: Case, llm: LabelScorer, progress: Progress) -> Judged:
         """Judge every atom; those with the same passages share one reading of them."""
+        case = case.seen_by(self)
         by_passages: dict[tuple[Passage, ...], list[Atom]] = {}
         cut = 0
         for atom in case.atoms:
-            passages, shortened = fit(case.read_for(atom) if self.wants_contexts else ())
+            passages, shortened = fit(case.read_for(atom))
             cut += shortened
             by_passages.setdefault(passages, []).append(atom)
         found: dict[str, Judgement] = {}
@@ -60,6 +61,6 @@ class LabelJudge:
     def _judgement(self, row: npt.NDArray[np.float64], case: Case, atom: Atom) -> Judgement:
         verdicts = tuple(self.labels.values())
         probability = float(sum(p * WORTH[v] for p, v in zip(row, verdicts, strict=True)))
-        read = case.by_atom.get(atom.id, ()) if self.wants_contexts else ()
+        read = case.by_atom.get(atom.id, ())
         # Rounding may put a sum of probabilities just outside [0, 1].
         return Judgement(verdicts[int(np.argmax(row))], min(max(probability, 0.0), 1.0), read=read)

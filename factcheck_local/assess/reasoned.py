@@ -45,13 +45,13 @@ class ReasoningJudge:
 
     def judge(self, case: Case, llm: TextGenerator, progress: Progress) -> Judged:
         """Judge every atom by itself."""
+        case = case.seen_by(self)
         found: dict[str, Judgement] = {}
         failures: dict[str, str] = {}
         cut = 0
         prompt = load_prompt(self.prompt)
         for done, atom in enumerate(case.atoms, start=1):
-            contexts = case.read_for(atom) if self.wants_contexts else ()
-            passages, shortened = fit(contexts)
+            passages, shortened = fit(case.read_for(atom))
             cut += shortened
             chat = finished(prompt.opening(passages=passages), prompt.close(claim=atom.text))
             try:
@@ -72,7 +72,7 @@ class ReasoningJudge:
         verdict = max(counts, key=lambda label: (counts[label], -WORTH[label]))
         probability = sum(WORTH[v] * n for v, n in counts.items()) / counts.total()
         reason = next(reply for label, reply in voted if label is verdict)
-        read = case.by_atom.get(atom.id, ()) if self.wants_contexts else ()
+        read = case.by_atom.get(atom.id, ())
         return Judgement(verdict, probability, reason.strip(), read)
 
 

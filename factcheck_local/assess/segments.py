@@ -51,6 +51,7 @@ class SegmentJudge:
 
     def judge(self, case: Case, llm: TextGenerator, progress: Progress) -> Judged:
         """Judge all segments from which atoms come, and with them the atoms."""
+        case = case.seen_by(self)
         found: dict[str, Judgement] = {}
         failures: dict[str, str] = {}
         cut = 0
@@ -74,16 +75,14 @@ class SegmentJudge:
 
     def _judgement(self, p: float, reason: str | None, case: Case, atom: Atom) -> Judgement:
         verdict = Verdict.SUPPORTED if p > 0.5 else Verdict.CONTRADICTED
-        read = case.by_atom.get(atom.id, ()) if self.wants_contexts else ()
-        return Judgement(verdict, p, reason, read)
+        return Judgement(verdict, p, reason, case.by_atom.get(atom.id, ()))
 
     def _wrong(
         self, case: Case, units: Sequence[str], atoms: Sequence[Atom], llm: TextGenerator
     ) -> tuple[list[float], str | None, bool]:
         """For each segment the share of votes that name it; what was written; whether cut."""
         ids = dict.fromkeys(id_ for a in atoms for id_ in case.by_atom.get(a.id, ()))
-        contexts = [case.contexts[id_] for id_ in ids] if self.wants_contexts else []
-        passages, shortened = fit(contexts)
+        passages, shortened = fit([case.contexts[id_] for id_ in ids])
         messages = load_prompt(self.prompt).opening(
             question=case.answer.question, segments=units, passages=passages
         )

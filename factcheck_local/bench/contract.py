@@ -114,4 +114,4 @@ def field_of(row: Mapping[str, Any], name: str, kind: type, where: str) -> Any: 
 
 def canonical(value: object) -> str:
     """One JSON text for a value, whatever the order of its keys."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

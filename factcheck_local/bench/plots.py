@@ -30,7 +30,7 @@ def draw(methods: Mapping[str, Rows], scores: Mapping[str, Any], out: Path) -> l
     """
     found = [
         _reliability(methods, out / "reliability.png"),
-        _roc(
+        draw_roc(
             {name: points(rows) for name, rows in methods.items()},
             "supported claims",
             out / "roc.png",
@@ -39,13 +39,6 @@ def draw(methods: Mapping[str, Rows], scores: Mapping[str, Any], out: Path) -> l
         _cost(scores, out / "cost.png"),
     ]
     return [name for name in found if name]
-
-
-def draw_roc(
-    methods: Mapping[str, tuple[Sequence[float], Sequence[bool]]], title: str, path: Path
-) -> str | None:
-    """One curve a method; None where no method has both classes."""
-    return _roc(methods, title, path)
 
 
 def _axes(path: Path, size: tuple[float, float] = (5, 5)) -> Any:  # noqa: ANN401
@@ -64,9 +57,19 @@ def _axes(path: Path, size: tuple[float, float] = (5, 5)) -> Any:  # noqa: ANN40
     return axes, save
 
 
-def _roc(
+def draw_roc(
     methods: Mapping[str, tuple[Sequence[float], Sequence[bool]]], title: str, path: Path
 ) -> str | None:
+    """The ROC curves of scores, one a method, with their AUROC.
+
+    Args:
+        methods: scores and outcomes by the name to show.
+        title: above the picture.
+        path: the PNG to write.
+
+    Returns:
+        Its name; None, and no picture, where no method has both classes.
+    """
     curves = {name: roc_curve(*found) for name, found in methods.items()}
     if not any(curves.values()):
         return None

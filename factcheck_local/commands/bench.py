@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +68,11 @@ REPLIES = "replies.sqlite"
 @relation_option
 @llm_option
 @k_option
-@click.option("--limit", type=click.IntRange(min=1), help="So many items, drawn by the seed.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="So many items, drawn by the seed; of factscore the first.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of draw and intervals.")
 @click.option(
     "--out",
@@ -143,7 +146,6 @@ def command(
     else:
         click.echo(summary.to_markdown(result))
     click.echo(f"written to {out}", err=True)
-    sys.exit(0)
 
 
 def _collection(name: str, data: Path, *, oracle: bool, pipeline: bool) -> Collection:

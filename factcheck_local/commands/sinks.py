@@ -126,7 +126,7 @@ class Folder:
             return None
         if found["summary"]["counts"]["unscored"]:
             return None
-        if not checker.would_repeat(record, found["run"]):
+        if checker.unlike(record, found["run"]):
             return None
         click.echo(f"{answer_name(record)}: unchanged, not verified again", err=True)
         return found

@@ -10,12 +10,7 @@ from factcheck_local import __version__, egress
 from factcheck_local.distributions import dependencies, versions
 from factcheck_local.doctor.finding import Finding
 from factcheck_local.errors import EgressError
-
-#: Named because a score may depend on their versions.
-_SHOWN = (
-    *("llama-cpp-python", "torch", "transformers", "sentence-transformers", "onnxruntime"),
-    *("tokenizers", "chromadb", "numpy"),
-)
+from factcheck_local.run import LIBRARIES
 
 #: Reserved for documentation (RFC 5737): nobody has it.
 _NOBODY = ("192.0.2.1", 9)
@@ -25,7 +20,7 @@ def check_versions() -> Iterator[Finding]:
     """The versions that matter, and what is missing or too old."""
     needed = dependencies()
     found = versions(needed)
-    shown = ", ".join(f"{name} {found[name]}" for name in _SHOWN if name in found)
+    shown = ", ".join(f"{name} {found[name]}" for name in LIBRARIES if name in found)
     yield Finding(
         "versions",
         "ok",

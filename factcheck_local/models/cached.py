@@ -10,17 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.keyed_file import KeyedFile
 from factcheck_local.models.contracts import ChatModel, Message
+
+Said = TypeVar("Said")
 
 
 class CachedChatModel:
@@ -84,8 +85,8 @@ class CachedChatModel:
         key = self._key(messages, max_tokens, list(stop), start, temperature, seed)
         found = self._read([key])
         if key not in found:
-            with self._timed() as taken:
-                text = self.model.generate(
+            text, taken = self._timed(
+                lambda model: model.generate(
                     messages,
                     max_tokens=max_tokens,
                     stop=stop,
@@ -93,7 +94,8 @@ class CachedChatModel:
                     temperature=temperature,
                     seed=seed,
                 )
-            found = self._keep({key: text}, taken[0])
+            )
+            found = self._keep({key: text}, taken)
         return str(self._count([found[key]])[0])
 
     def score_labels(
@@ -104,23 +106,22 @@ class CachedChatModel:
         found = self._read(keys)
         missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
         if missing:
-            with self._timed() as taken:
-                rows = self.model.score_labels(messages, list(missing.values()), labels)
-            found |= self._keep(dict(zip(missing, rows.tolist(), strict=True)), taken[0])
+            rows, taken = self._timed(
+                lambda model: model.score_labels(messages, list(missing.values()), labels)
+            )
+            found |= self._keep(dict(zip(missing, rows.tolist(), strict=True)), taken)
         said = self._count([found[key] for key in keys])
         return np.array(said, dtype=np.float64).reshape(len(endings), len(labels))
 
-    @contextmanager
-    def _timed(self) -> Iterator[list[float]]:
-        """What the block takes, in seconds, once it has ended; loading counts for ``waited``."""
+    def _timed(self, ask: Callable[[ChatModel], Said]) -> tuple[Said, float]:
+        """What the model says, and in how many seconds; loading it counts for ``waited`` alone."""
         begun = time.perf_counter()
-        self.model  # noqa: B018 - loads it, the first time
+        model = self.model
         loaded = time.perf_counter()
-        taken: list[float] = []
-        yield taken
+        said = ask(model)
         ended = time.perf_counter()
-        taken.append(ended - loaded)
         self.waited += ended - begun
+        return said, ended - loaded
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
         found = {}

@@ -14,6 +14,7 @@ from factcheck_local.bench.contract import Collection, Item
 from factcheck_local.bench.lines import FILE, Results
 from factcheck_local.bench.runner import Models, run
 from factcheck_local.config import Settings
+from factcheck_local.errors import StoreError
 from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
@@ -161,7 +162,7 @@ def test_results_are_made_once(tmp_path: Path) -> None:
 
 def test_a_damaged_cache_of_replies_is_said(world: World, tmp_path: Path) -> None:
     (tmp_path / "replies.sqlite").write_bytes(b"no database at all" * 100)
-    with pytest.raises(Exception, match="the cache of replies cannot be used"):
+    with pytest.raises(StoreError, match="the cache of replies cannot be used"):
         world()
 
 

@@ -105,17 +105,22 @@ def _claims(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
 
 def _evidence(sentence: Mapping[str, Any], i: int) -> Iterator[tuple[str, str | None]]:
     """The texts given for a claim, each with its link."""
-    found = _at(sentence.get("auto_evidence"), i) or []
-    links = _at(sentence.get("auto_evidence_url"), i) or []
-    for number, text in enumerate(found):
-        if isinstance(text, str) and text.strip():
-            yield text.strip(), links[number] if number < len(links) else None
+    yield from automatic_evidence(sentence, i)
     human = _at(sentence.get("human_evidence"), i)
     if isinstance(human, str) and not _NOTHING.fullmatch(human.strip(" \n\t.,;:-")):
         link = _LINK.search(human)
         text = _LINK.sub(" ", human).strip()
         if len(text.split()) >= MIN_WORDS:
             yield text, link[0] if link else None
+
+
+def automatic_evidence(sentence: Mapping[str, Any], i: int) -> Iterator[tuple[str, str | None]]:
+    """The passages that were found for a sentence's claim, each with its link."""
+    found = _at(sentence.get("auto_evidence"), i) or []
+    links = _at(sentence.get("auto_evidence_url"), i) or []
+    for number, text in enumerate(found):
+        if isinstance(text, str) and text.strip():
+            yield text.strip(), links[number] if number < len(links) else None
 
 
 def _at(values: object, i: int) -> Any:  # noqa: ANN401

@@ -1,22 +1,32 @@
-"""The models of a run: those that the settings name, each loaded once, on first use."""
+"""What a run is made with: settings, store and models, and what it records of these.
+
+A model is loaded once, on first use.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from factcheck_local import __version__
 from factcheck_local.config import JUDGES, Settings
 from factcheck_local.errors import StoreError
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
+from factcheck_local.records import Record
 from factcheck_local.relate import RelationModel, describe, load_relation_model
 from factcheck_local.rerank import Reranker
 from factcheck_local.rerankers import load_reranker
+from factcheck_local.run import prompts_here, unlike
+
+#: Called with a stage's name, the units done and all units of the stage.
+Progress = Callable[[str, int, int], None]
 
 
-class RunModels:
-    """Models by role; what is handed in takes the place of what the settings name.
+class Conditions:
+    """Settings, store and models; a model handed in takes the place of what the settings name.
 
     Args:
         settings: of every run.
@@ -27,6 +37,7 @@ class RunModels:
         reranker: likewise.
         cache: whether scores of pairs are kept in the store and taken from it. The
             same scores come back, so this is no setting.
+        progress: told how far each stage is.
     """
 
     def __init__(
@@ -39,6 +50,7 @@ class RunModels:
         relation_model: RelationModel | None = None,
         reranker: Reranker | None = None,
         cache: bool = True,
+        progress: Progress = lambda _stage, _done, _all: None,
     ) -> None:
         self.settings = settings
         self.store = store
@@ -47,6 +59,7 @@ class RunModels:
         self._given_relation_model = relation_model
         self._given_reranker = reranker
         self._cache = cache
+        self._progress = progress
 
     @cached_property
     def llm(self) -> ChatModel:
@@ -105,3 +118,41 @@ class RunModels:
             | (describe(self.relation_model) if role == "relation" else {})
             for role, m in used
         )
+
+    def unlike(self, record: Record, run: Mapping[str, Any]) -> list[str]:
+        """What a run over the record would not have as an earlier one had it.
+
+        That is of version, settings, prompts, models and index, a line each. The models
+        that it had are loaded for that.
+
+        Args:
+            record: what would be verified.
+            run: of the earlier assessment, see ``report.to_dict``.
+
+        Raises:
+            ModelError: if a model cannot be loaded.
+        """
+        here: dict[str, Any] = {
+            "version": __version__,
+            "settings": self.settings.as_dict(),
+            "prompts": prompts_here(),
+        }
+        if found := unlike(run, here):
+            return found
+        roles = {model["role"] for model in run["models"]}
+        for role in roles & {"llm", "embedder", "reranker"}:
+            getattr(self, role)  # is among those used once it is loaded
+        here["models"] = [model for model in self.models_used() if model["role"] in roles]
+        here["index"] = self.index_used(record)
+        return unlike(run, here)
+
+    def index_used(self, record: Record) -> dict[str, Any] | None:
+        """Where the contexts of a record come from; None if it brings them."""
+        if self.store is None or record.contexts is not None:
+            return None
+        return {
+            "store": self.store.place,
+            "collection": self.store.collection,
+            "chunks": self.store.count(),
+            "digest": self.store.digest(),
+        }
