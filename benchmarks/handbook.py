@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from factcheck_local.bench.contract import Item
+from factcheck_local.bench.data import handbook
 from factcheck_local.config import Settings
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
@@ -35,7 +37,7 @@ from factcheck_local.pipeline import FactChecker
 from factcheck_local.records import Record
 from factcheck_local.report import to_dict
 from factcheck_local.run import Run
-from factcheck_local.types import Answer, Atom, AtomAssessment, Span, Verdict
+from factcheck_local.types import Atom, AtomAssessment, Span, Verdict
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "handbook"
 _OTHER: dict[str, Parameterisation] = {"conditional": "table1", "table1": "conditional"}
@@ -72,14 +74,14 @@ def main() -> None:
             embedder=embedder,
         )
         changes: list[dict[str, Any]] = []
-        for labels in sorted((CORPUS / "answers").glob("*.labels.json")):
+        for item in handbook.load(CORPUS).items:
             begun = time.perf_counter()
-            own, run = _answer(labels, checker, embedder, gold=options.claims == "gold")
+            own, run = _answer(item, checker, embedder, gold=options.claims == "gold")
             rows += own
-            _keep(run, labels, options.assessments)
-            seconds[labels.name.split(".")[0]] = round(time.perf_counter() - begun, 1)
+            _keep(run, item.id, options.assessments)
+            seconds[item.id] = round(time.perf_counter() - begun, 1)
             if options.compare_factors:
-                changes += _changes(own, _answer(labels, other, embedder, gold=True)[0])
+                changes += _changes(own, _answer(item, other, embedder, gold=True)[0])
         digest = store.digest()
         models = {checker.relation_model.id: checker.relation_model.sha256}
     result = _summary(rows) | {
@@ -124,23 +126,17 @@ def _options() -> argparse.Namespace:
 
 
 def _answer(
-    labels: Path, checker: FactChecker, embedder: Embedder, *, gold: bool
+    item: Item, checker: FactChecker, embedder: Embedder, *, gold: bool
 ) -> tuple[list[dict[str, Any]], Run]:
     """One row per labelled claim of an answer."""
-    data = json.loads(labels.read_text(encoding="utf-8"))
-    text = (labels.parent / data["answer"]).read_text(encoding="utf-8")
-    answer = Answer(text, data["answer"], data["question"])
-    atoms = tuple(
-        Atom(c["id"], c["text"], c["original"], span=Span(c["start"], c["end"]), label=c["label"])
-        for c in data["claims"]
-    )
+    atoms = item.record.atoms or ()
     if gold:
-        run = checker.verify(Record(answer, atoms))
+        run = checker.verify(item.record)
         found: dict[str, AtomAssessment | None] = {a.atom.id: a for a in run.assessment.atoms}
     else:
-        run = checker.verify(Record(replace(answer, question=None)))
+        run = checker.verify(Record(replace(item.record.answer, question=None)))
         found = _matched(atoms, run, embedder)
-    print(f"{data['answer']}: {run.seconds}", file=sys.stderr)
+    print(f"{item.id}: {run.seconds}", file=sys.stderr)
     rows = [
         {
             "id": atom.id,
@@ -186,10 +182,10 @@ def _show_changes(changes: list[dict[str, Any]], factors: str) -> None:
             print(f"| {change['id']} | {change['label']} | {' | '.join(cells)} |")
 
 
-def _keep(run: Run, labels: Path, folder: Path | None) -> None:
+def _keep(run: Run, name: str, folder: Path | None) -> None:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        target = folder / labels.name.replace(".labels", "")
+        target = folder / f"{name}.json"
         target.write_text(json.dumps(to_dict(run), indent=1, ensure_ascii=False) + "\n")
 
 

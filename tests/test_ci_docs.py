@@ -18,6 +18,7 @@ from pre_commit.clientlib import load_config, load_manifest
 from factcheck_local.commands import cli
 from factcheck_local.commands.outcome import BAD_INPUT, BELOW, UNSCORED
 from factcheck_local.report.render import FORMATS
+from tests.doc_commands import takes_its_options
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
@@ -64,13 +65,7 @@ def test_commands_take_their_options(
     (tmp_path / "docs").mkdir()
     if ">>" in arguments:
         arguments = arguments[: arguments.index(">>")]
-    context = click.Context(cli)
-    command: click.Command = cli
-    while isinstance(command, click.Group):
-        name, command, arguments = command.resolve_command(context, arguments)  # type: ignore[assignment]
-        assert command is not None, name
-    # Options and choices are checked, and nothing is run.
-    assert command.make_context(command.name, list(arguments))
+    assert takes_its_options(arguments)
 
 
 def test_an_unknown_option_would_be_found() -> None:

@@ -10,13 +10,12 @@ import sys
 import textwrap
 from pathlib import Path
 
-import click
 import pytest
 
 from factcheck_local import egress
 from factcheck_local.bundle import export
-from factcheck_local.commands import cli
 from factcheck_local.errors import EgressError
+from tests.doc_commands import takes_its_options
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
@@ -68,13 +67,7 @@ def test_commands_take_their_options(
     (tmp_path / "docs").mkdir()
     for name in ("bundle.tar", "model.gguf", "answer.md"):
         (tmp_path / name).touch()
-    context = click.Context(cli)
-    command: click.Command = cli
-    while isinstance(command, click.Group):
-        name, command, arguments = command.resolve_command(context, arguments)  # type: ignore[assignment]
-        assert command is not None, name
-    # Options and choices are checked, and nothing is run.
-    assert command.make_context(command.name, list(arguments))
+    assert takes_its_options(arguments)
 
 
 def test_the_example_of_a_refusal_is_what_is_said() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,3 +102,18 @@ def test_without_a_verdict_it_is_unscored(
     whole = judged(store, minilm, "Who knows?")
     assert whole["summary"]["counts"]["unscored"] == 2  # type: ignore[index]
     assert whole["summary"]["precision"] is None  # type: ignore[index]
+
+
+def test_a_run_by_a_judge_can_be_repeated(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    """The embedder that found its passages is among what is compared."""
+    whole = judged(store, minilm, "Verdict: supported")
+    settings = Settings(assessor="factverify", k=1)
+    llm = FakeChatModel(lambda _: "Verdict: supported")
+    run: dict[str, Any] = json.loads(json.dumps(whole["run"]))
+    assert {m["role"] for m in run["models"]} == {"llm", "embedder"}
+    same = FactChecker(settings, store, llm=llm, embedder=minilm)
+    assert same.unlike(RECORD, run) == []
+    run["models"][1]["sha256"] = "0" * 64
+    assert len(same.unlike(RECORD, run)) == 1
