@@ -54,8 +54,10 @@ def report(results: Path = RESULTS, remarks: Path = REMARKS) -> str:
     ]
     if remarks.is_file():
         parts.append(_HEADING.sub("##", remarks.read_text(encoding="utf-8")))
-    parts.append("## Assessors side by side\n")
-    for file in sorted(results.glob(f"bench/*/{SUMMARY}")):
+    summaries = sorted(results.glob(f"bench/*/{SUMMARY}"))
+    if summaries:
+        parts.append("## Assessors side by side\n")
+    for file in summaries:
         folder = file.parent.relative_to(results.parent).as_posix()
         result = json.loads(file.read_text(encoding="utf-8"))
         # Two runs of one benchmark differ in what their folder is called after.

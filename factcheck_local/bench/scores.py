@@ -178,10 +178,11 @@ def _k(rows: Sequence[Row]) -> float | None:
 
 
 def _with_interval(rows: Sequence[Row], statistic: Statistic, seed: int) -> dict[str, Any]:
-    return {
-        "value": statistic(rows),
-        "ci95": bootstrap_ci(rows, statistic, resamples=RESAMPLES, seed=seed),
-    }
+    # One answer, drawn again and again, would seem to be sure of itself.
+    interval = (
+        bootstrap_ci(rows, statistic, resamples=RESAMPLES, seed=seed) if len(rows) > 1 else None
+    )
+    return {"value": statistic(rows), "ci95": interval}
 
 
 CLAIMS: dict[str, Statistic] = {

@@ -149,6 +149,29 @@ def test_an_item_that_fails_is_counted_and_the_others_go_on(world: World, tmp_pa
     assert rows[1]["atoms"]
 
 
+def test_retrieval_is_open_over_the_documents_or_an_item_s_own(
+    world: World, tmp_path: Path
+) -> None:
+    """The same claim finds its passage among all documents, and not where they are another's."""
+    documents = {"red.txt": "Room 1 is red.", "blue.txt": "Hall 7 is blue and old."}
+    atom = Atom("a0", "Room 1 is red.", "Room 1 is red.")
+    record = Record(Answer("Room 1 is red."), (atom,))
+    items = (
+        Item("all", record, {"a0": True}),
+        Item("own", record, {"a0": True}, where=("source=red.txt",)),
+        Item("other", record, {"a0": True}, where=("source=blue.txt",)),
+        Item("none", record, {"a0": True}, where=("source=green.txt",)),
+    )
+    models, _ = world()
+    opened = Collection("open", "0" * 64, items, documents)
+    rows = run(opened, ("factscore",), Settings(k=1), models, tmp_path / "out")
+    assert [r["atoms"][0]["verdict"] for r in rows] == [
+        *("supported", "supported"),
+        *("unsupported", "unsupported"),
+    ]
+    assert run(opened, ("factscore",), Settings(k=1), models, tmp_path / "out") == rows
+
+
 def test_results_are_made_once(tmp_path: Path) -> None:
     made: list[int] = []
 

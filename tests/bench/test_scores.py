@@ -89,3 +89,8 @@ def test_what_cannot_be_computed_is_none() -> None:
     assert {m["value"] for m in found["measures"].values()} == {None}
     assert points([row(atom(None, 0.5))]) == ([], [])
     assert score([])["measures"]["f1"]["value"] is None
+
+
+def test_one_answer_has_no_interval() -> None:
+    found = score([ROWS[0]])["measures"]["precision"]
+    assert found == {"value": 1 / 2, "ci95": None}
