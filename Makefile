@@ -37,6 +37,7 @@ demo: venv  ## index the sample handbook and verify an answer about it
 	$(BIN)/factcheck report $(OUT)/onboarding.json --format markdown --output $(OUT)/onboarding.report.md
 	$(BIN)/factcheck report $(OUT)/onboarding.json --format html --output $(OUT)/onboarding.html
 	$(BIN)/factcheck report $(OUT)/onboarding.json
+	@echo "to review it in a browser: $(OUT)/onboarding.html"
 
 test: venv  ## the whole test suite
 	$(BIN)/factcheck models pull $(TEST_MODELS)
