@@ -12,7 +12,7 @@ TEST_MODELS := smollm2-135m all-minilm-l6-v2
 SUPPLY_TOOLS := uv cyclonedx-bom pip-audit
 DEMO_MODELS := all-minilm-l6-v2 qwen2.5-coder-1.5b
 
-.PHONY: help venv demo test lint fix fuzz bench licences lock sbom audit clean
+.PHONY: help venv demo test lint fix api fuzz bench licences lock sbom audit clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -52,6 +52,10 @@ lint: venv  ## style, types, direction of imports
 fix: venv  ## what the linters can mend by themselves
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Without the source, which would make it 20 MB.
+api: venv  ## a reference of all modules out of their docstrings, in out/api
+	$(BIN)/pdoc --docformat google --no-show-source --output-directory $(OUT)/api factcheck_local
 
 fuzz: venv  ## 10,000 texts for each reader of what others wrote
 	FUZZ_EXAMPLES=10000 $(BIN)/python -m pytest -q tests/fuzz

@@ -17,10 +17,14 @@ from factcheck_local.types import Span
 
 @dataclass(frozen=True, slots=True)
 class LabelledSegment:
-    """A stretch of the answer that someone called right or wrong."""
+    """A stretch of the answer that someone called right or wrong.
+
+    ``error`` is the kind of error, in the data's words; None where it is not said.
+    """
 
     span: Span
     wrong: bool
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

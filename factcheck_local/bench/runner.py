@@ -185,7 +185,14 @@ def _segments(item: Item, run: Run) -> list[dict[str, Any]]:
         unsupported: bool | None = any(a.verdict is not Verdict.SUPPORTED for a in own)
         if not own or any(a.verdict is Verdict.UNSCORED for a in own):
             wrong = unsupported = None
-        found.append({"gold": segment.wrong, "wrong": wrong, "unsupported": unsupported})
+        found.append(
+            {
+                "gold": segment.wrong,
+                "error": segment.error,
+                "wrong": wrong,
+                "unsupported": unsupported,
+            }
+        )
     return found
 
 

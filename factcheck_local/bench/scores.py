@@ -21,6 +21,7 @@ from factcheck_local.metrics import (
     entropy,
     f1_at_k,
     factual_precision,
+    hallucination_score,
     mae,
     precision_recall,
 )
@@ -46,7 +47,7 @@ def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
     k = _k(rows)
     measures: dict[str, Statistic] = dict(CLAIMS)
     if any(row["segments"] for row in rows):
-        measures |= SEGMENTS
+        measures |= SEGMENTS | _by_error(rows)
     if k:
         measures["f1_at_k"] = lambda drawn: _mean(
             [f1_at_k(sum(map(_supported, own)), len(own), k) for own in map(_scored, drawn) if own]
@@ -71,7 +72,7 @@ def difference(
     ours: Sequence[Row], theirs: Sequence[Row], name: str, *, seed: int = 0
 ) -> dict[str, Any]:
     """A measure of one method minus that of another on the same items, items drawn in pairs."""
-    statistic = {**CLAIMS, **SEGMENTS}[name]
+    statistic = (CLAIMS | SEGMENTS)[name]
     pairs = list(zip(ours, theirs, strict=True))
 
     def gap(drawn: Sequence[tuple[Row, Row]]) -> float | None:
@@ -161,9 +162,43 @@ def _entropy(rows: Sequence[Row]) -> float | None:
     return _mean([entropy([a["probability"] for a in _scored(row)]) for row in rows])
 
 
+def _hallucination(rows: Sequence[Row]) -> float | None:
+    return _mean([_hallucinated(own) for own in map(_scored, rows)])
+
+
+def _hallucinated(atoms: Sequence[Mapping[str, Any]]) -> float | None:
+    """H of one answer, counted as in its report."""
+    supported = sum(map(_supported, atoms))
+    contradicted = sum(a["probability"] < 0.5 and a["verdict"] != "not_found" for a in atoms)
+    return hallucination_score(contradicted, len(atoms) - supported - contradicted, len(atoms))
+
+
 def _segments(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
     found = [s for row in rows for s in row["segments"] if s[said] is not None]
     return [s["gold"] for s in found], [s[said] for s in found]
+
+
+def _answers(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
+    """Of each answer whether it is labelled and found wrong: whether a segment of it is."""
+    kept = [[s for s in row["segments"] if s[said] is not None] for row in rows]
+    return (
+        [any(s["gold"] for s in own) for own in kept if own],
+        [any(s[said] for s in own) for own in kept if own],
+    )
+
+
+def _by_error(rows: Sequence[Row]) -> dict[str, Statistic]:
+    """For each kind of error the share of segments with it that are found wrong."""
+    kinds = {s.get("error") for row in rows for s in row["segments"]} - {None}
+
+    def of(kind: str) -> Statistic:
+        def found(drawn: Sequence[Row]) -> float | None:
+            own = [s for row in drawn for s in row["segments"] if s.get("error") == kind]
+            return _mean([float(s["wrong"]) for s in own if s["wrong"] is not None])
+
+        return found
+
+    return {f"recall of {kind}": of(kind) for kind in sorted(kinds)}
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -196,10 +231,11 @@ CLAIMS: dict[str, Statistic] = {
     "mae": lambda rows: mae(*_precisions(rows)),
     "mean_precision": _mean_precision,
     "entropy": _entropy,
+    "hallucination_score": _hallucination,
 }
 
 #: FELM's: a segment is found wrong if a claim of it is contradicted, or, more strictly, if one
-#: is not supported.
+#: is not supported; an answer, if a segment of it is.
 SEGMENTS: dict[str, Statistic] = {
     "segment_f1": lambda rows: precision_recall(*_segments(rows, "wrong"), positive=True).f1,
     "segment_balanced_accuracy": lambda rows: balanced_accuracy(*_segments(rows, "wrong")),
@@ -209,4 +245,6 @@ SEGMENTS: dict[str, Statistic] = {
     "segment_balanced_accuracy_unsupported": lambda rows: balanced_accuracy(
         *_segments(rows, "unsupported")
     ),
+    "response_f1": lambda rows: precision_recall(*_answers(rows, "wrong"), positive=True).f1,
+    "response_balanced_accuracy": lambda rows: balanced_accuracy(*_answers(rows, "wrong")),
 }

@@ -101,6 +101,7 @@ FELM = {
     "prompt": "Who?",
     "segmented_response": ["Ann did it.", "***", "In 1999."],
     "labels": [True, True, False],
+    "type": [None, "None", "knowledge_error"],
     "ref_contents": ["x" * 150, "y" * 150],
 }
 
@@ -115,6 +116,7 @@ def test_felm_segments_are_atoms_at_their_place(tmp_path: Path) -> None:
         ("***", False),
         ("In 1999.", True),
     ]
+    assert [s.error for s in item.segments] == [None, None, "knowledge_error"]
     assert item.gold == {"a0": True, "a2": False}
     assert (item.group, item.where) == ("wk", ("source=answer3.txt",))
 

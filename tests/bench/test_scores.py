@@ -42,6 +42,8 @@ def test_claims_by_hand() -> None:
     assert value(found, "mae") == 1 / 2
     # Over all scored atoms: 2 of 3, 0 of 2.
     assert value(found, "mean_precision") == pytest.approx(1 / 3)
+    # One of three contradicted; one of two, and one of two undecided.
+    assert value(found, "hallucination_score") == pytest.approx((1 / 3**0.5 + 1.5 / 2**0.5) / 2)
     assert (found["claims"], found["labelled"], found["unscored"]) == (6, 5, 1)
     assert (found["seconds_a_claim"], found["calls_a_claim"]) == (4 / 6, 1.0)
 
@@ -94,3 +96,22 @@ def test_what_cannot_be_computed_is_none() -> None:
 def test_one_answer_has_no_interval() -> None:
     found = score([ROWS[0]])["measures"]["precision"]
     assert found == {"value": 1 / 2, "ci95": None}
+
+
+def test_answers_and_kinds_of_error() -> None:
+    """An answer is wrong if a segment is; of each kind of error the share that is found."""
+    knowledge, reasoning = "knowledge_error", "reasoning_error"
+    wrong = (
+        {"gold": True, "error": knowledge, "wrong": True, "unsupported": True},
+        {"gold": True, "error": knowledge, "wrong": False, "unsupported": False},
+        {"gold": True, "error": knowledge, "wrong": None, "unsupported": None},
+        {"gold": False, "error": None, "wrong": False, "unsupported": False},
+    )
+    missed = ({"gold": True, "error": reasoning, "wrong": False, "unsupported": True},)
+    right = ({"gold": False, "error": None, "wrong": False, "unsupported": False},)
+    found = score([row(segments=segments) for segments in (wrong, missed, right)])
+    # Of two wrong answers one is found, and none is found that is not.
+    assert value(found, "response_f1") == pytest.approx(2 / 3)
+    assert value(found, "response_balanced_accuracy") == 3 / 4
+    assert value(found, f"recall of {knowledge}") == 1 / 2
+    assert value(found, f"recall of {reasoning}") == 0

@@ -61,10 +61,11 @@ def _item(row: Mapping[str, Any], name: str, where: str, oracle: bool, pipeline:
     labels = field_of(row, "labels", list, where)
     if len(texts) != len(labels):
         raise RecordError(f"{where}: {len(texts)} segments and {len(labels)} labels")
+    errors = _errors(row.get("type"), len(texts))
     segments, atoms, at = [], [], 0
     for number, (text, right) in enumerate(zip(texts, labels, strict=True)):
         span = Span(at, at + len(text))
-        segments.append(LabelledSegment(span, not right))
+        segments.append(LabelledSegment(span, not right, None if right else errors[number]))
         if re.search(r"\w", text):
             atoms.append(Atom(f"a{number}", text, text, span=span, label=str(bool(right))))
         at = span.end + len(_APART)
@@ -77,6 +78,13 @@ def _item(row: Mapping[str, Any], name: str, where: str, oracle: bool, pipeline:
         where=(f"source={name}.txt",) if oracle else (),
         group=str(row.get("domain", "")),
     )
+
+
+def _errors(found: object, segments: int) -> list[str | None]:
+    """The kind of error of each segment; None for all where the data has no list of them."""
+    if not isinstance(found, list) or len(found) != segments:
+        return [None] * segments
+    return [None if e in (None, "", "None") else str(e) for e in found]
 
 
 def _reference(found: object) -> str:

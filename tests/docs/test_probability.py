@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from factcheck_local.assess.factreasoner import reason
 from factcheck_local.config import Settings
 from factcheck_local.types import Atom, Context, Relation, ScoredPair
 
-DOC = Path(__file__).parents[1] / "docs" / "how-to-read-a-probability.md"
+from .pages import PAGES
 
 
 def p_of_claim(prior: float, relation: Relation) -> float:
@@ -26,7 +24,7 @@ def p_of_claim(prior: float, relation: Relation) -> float:
 
 
 def test_the_worked_example() -> None:
-    text = DOC.read_text(encoding="utf-8")
+    text = PAGES["docs/how-to-read-a-probability.md"]
     assert "P = 0.9 · 0.875 + 0.1 · 0.5 = 0.8375" in text
     assert p_of_claim(0.9, Relation(0.8, 0.05, 0.15)) == pytest.approx(0.8375)
 

@@ -10,18 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import yaml
 from pre_commit.clientlib import load_config, load_manifest
 
-from factcheck_local.commands import cli
 from factcheck_local.commands.outcome import BAD_INPUT, BELOW, UNSCORED
 from factcheck_local.report.render import FORMATS
-from tests.doc_commands import takes_its_options
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+from .pages import PAGES, ROOT, takes_its_options
+
+PAGE = PAGES["docs/ci.md"]
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 
 ACTIONS, GITLAB, PRE_COMMIT = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
@@ -66,13 +64,6 @@ def test_commands_take_their_options(
     if ">>" in arguments:
         arguments = arguments[: arguments.index(">>")]
     assert takes_its_options(arguments)
-
-
-def test_an_unknown_option_would_be_found() -> None:
-    command = cli.get_command(click.Context(cli), "verify")
-    assert command is not None
-    with pytest.raises(click.NoSuchOption):
-        command.make_context("verify", ["a.md", "--fail-at", "contradicted"])
 
 
 @pytest.mark.parametrize(("schema", "text"), [("github-workflows", ACTIONS), ("gitlab-ci", GITLAB)])
