@@ -9,8 +9,15 @@ from typing import Literal
 from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import TextGenerator
 from factcheck_local.prompts import load_prompt
+from factcheck_local.sentences import sentence_spans
 from factcheck_local.types import Atom, Segment
-from factcheck_local.wording import is_vague, negations, numbers, share_within
+from factcheck_local.wording import (
+    content_words,
+    is_vague,
+    negations,
+    numbers,
+    share_within,
+)
 
 #: Sentences in front of the atom's own that the model sees.
 BEFORE = 4
@@ -27,6 +34,9 @@ Progress = Callable[[int, int], None]
 #: Share of the old words that the new text has to keep, and of the new words
 #: that have to stand somewhere in the answer or the question.
 MIN_KEPT, MIN_KNOWN = 0.5, 0.9
+
+#: Content words that names take to write; with more, another claim has come in.
+MAX_ADDED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +63,8 @@ def revise(
     """Reword the check-worthy atoms that lean on their surroundings.
 
     A rewording counts only if it keeps the atom's numbers, negations and most
-    of its words, and takes what it adds from the answer or the question;
-    otherwise the atom stays as it was.
+    of its words, takes what it adds from the answer or the question, and adds
+    no sentence and no more than a few words; otherwise the atom stays as it was.
 
     Args:
         atoms: as the atomizer made them; those without a span stay as they are.
@@ -117,5 +127,6 @@ def _trusted(text: str, old: str, whole: str) -> bool:
         and negations(text) == negations(old)
         and share_within(old, text) >= MIN_KEPT
         and share_within(text, whole, old) >= MIN_KNOWN
-        and len(text) <= 3 * len(old) + 60
+        and len(content_words(text) - content_words(old)) <= MAX_ADDED
+        and len(sentence_spans(text)) <= max(1, len(sentence_spans(old)))
     )

@@ -42,6 +42,12 @@ _FUNCTION_WORDS = frozenset(
 
 NEGATIONS = frozenset("not no never none nothing nobody neither nor without cannot".split())
 
+#: Verbs that have a subject in front of them in a statement.
+_AUXILIARIES = frozenset(
+    "is are was were has have had does do did will would shall should can could may might must "
+    "cannot".split()
+)
+
 #: Pronouns and phrases that need the text around them to mean anything.
 _VAGUE = re.compile(
     r"\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|these|those|that (?!is|are)|"
@@ -97,6 +103,15 @@ def clauses(sentence: str) -> list[str]:
         found.append(piece)
         rest = match.end() if match else rest
     return [piece.strip() for piece in found]
+
+
+def has_a_verb(clause: str) -> bool:
+    """Whether a clause surely has a subject and a verb: an auxiliary that is not its first word.
+
+    Others may have them, too; that takes a parser.
+    """
+    words = [w.lower().replace("’", "'").removesuffix("n't") for w in _WORD.findall(clause)]
+    return any(word in _AUXILIARIES for word in words[1:]) and words[0] not in _AUXILIARIES
 
 
 def negations(text: str) -> int:

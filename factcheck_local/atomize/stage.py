@@ -16,6 +16,7 @@ from factcheck_local.atomize.each import (
     Split,
     each_segment,
 )
+from factcheck_local.atomize.lists import taken_apart
 from factcheck_local.atomize.parse import KIND_WORDS, parse_claims
 from factcheck_local.atomize.window import window
 from factcheck_local.models.contracts import ChatModel, Message
@@ -41,7 +42,8 @@ def atomize(
 
     The kind is read from the label probabilities, before anything is written.
     An atom stays only if its own sentence states it, and a clause that no atom
-    takes up is added as it stands, so that nothing checkable is lost.
+    takes up is added as it stands, or with its whole sentence, so that nothing checkable is
+    lost. An enumeration of names is taken apart.
 
     Args:
         segments: the answer's units, in order.
@@ -61,7 +63,8 @@ def atomize(
         parsed = _parts(messages, kind, model)
         kept = [text for text in parsed if stated(text, segment)]
         added = left_out(kept, segment.text)
-        units = tuple((kind, text) for text in (*kept, *added))
+        whole = [one for text in (*kept, *added) for one in taken_apart(text)]
+        units = tuple((kind, text) for text in whole)
         return Split(units, len(parsed) - len(kept), bool(added))
 
     return each_segment(segments, split, chosen=chosen, progress=progress)

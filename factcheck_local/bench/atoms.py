@@ -1,7 +1,9 @@
 """FActScore's biographies (Min et al. 2023): our atoms against those of human annotators.
 
 For each sentence the atoms that the pipeline ties to it are compared with the sentence's human
-atoms by the cosine of their embeddings. An atom is matched if some atom of the other side, of
+atoms by the cosine of their embeddings, a pronoun in front of an atom of either side read as the
+name that the biography is of: the humans left pronouns, and how atoms are named is not what is
+measured. An atom is matched if some atom of the other side, of
 the same sentence, is at least `THRESHOLD` similar; the one-to-one figures let each be matched
 once only (the assignment that matches most), so that a sentence left unsplit is seen. Sentences
 without human atoms count for check-worthiness alone: is it verified, and is it relevant?
@@ -9,8 +11,10 @@ without human atoms count for check-worthiness alone: is it verified, and is it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +55,7 @@ class Biography:
     id: str
     answer: Answer
     sentences: tuple[Sentence, ...]
+    topic: str = ""
 
 
 def load(path: Path) -> tuple[list[Biography], str]:
@@ -78,7 +83,8 @@ def load(path: Path) -> tuple[list[Biography], str]:
             sentences.append(Sentence(Span(start, at), relevant, tuple(human)))
         if sentences:
             question = str(row.get("input", "")).removeprefix("Question:").strip() or None
-            found.append(Biography(f"bio{number}", Answer(text, where, question), tuple(sentences)))
+            answer, topic = Answer(text, where, question), str(row.get("topic") or "")
+            found.append(Biography(f"bio{number}", answer, tuple(sentences), topic))
     return found, digest_of([path])
 
 
@@ -108,6 +114,7 @@ def run(
 def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str, Any]:
     atoms, failures = checker.atoms(item.answer)
     worthy = [a for a in atoms if a.kind.check_worthy and a.id not in failures]
+    similarity = partial(_similarity, topic=item.topic, embedder=embedder)
     sentences = []
     for number, sentence in enumerate(item.sentences):
         own = [a for a in worthy if _stands_in(a, sentence.span)]
@@ -119,10 +126,8 @@ def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str,
                 "verified": bool(own),
                 "human": list(sentence.atoms),
                 "own": texts,
-                "similarity": _similarity(texts, sentence.atoms, embedder).round(4).tolist(),
-                "elsewhere": [
-                    float(row.max(initial=0.0)) for row in _similarity(texts, others, embedder)
-                ],
+                "similarity": similarity(texts, sentence.atoms).round(4).tolist(),
+                "elsewhere": [float(row.max(initial=0.0)) for row in similarity(texts, others)],
             }
         )
     return {"item": item.id, "failures": len(failures), "sentences": sentences}
@@ -132,12 +137,23 @@ def _stands_in(atom: Atom, span: Span) -> bool:
     return any(s.overlaps(span) for s in (atom.span, *atom.repeats) if s is not None)
 
 
-def _similarity(first: Sequence[str], second: Sequence[str], embedder: Embedder) -> FloatArray:
+def _similarity(
+    first: Sequence[str], second: Sequence[str], *, topic: str, embedder: Embedder
+) -> FloatArray:
     """Cosines, shape (len(first), len(second))."""
     if not first or not second:
         return np.zeros((len(first), len(second)), dtype=np.float32)
-    found: FloatArray = embedder.embed(first) @ embedder.embed(second).T
+    one, other = (embedder.embed([named(t, topic) for t in side]) for side in (first, second))
+    found: FloatArray = one @ other.T
     return found
+
+
+def named(atom: str, topic: str) -> str:
+    """An atom with a pronoun in front of it replaced by the name that it is about."""
+    if not topic:
+        return atom
+    said = re.sub(r"^(?:He|She|They)\b", lambda _: topic, atom)
+    return re.sub(r"^(?:His|Her|Their)\b", lambda _: f"{topic}'s", said)
 
 
 # --------------------------------------------------------------------- measures

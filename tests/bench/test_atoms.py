@@ -64,3 +64,10 @@ def test_sentences_without_human_atoms_count_for_check_worthiness_alone() -> Non
 def test_nothing_to_compare() -> None:
     assert values()["recall"] is None
     assert values()["atoms_a_human_atom"] is None
+
+
+def test_pronouns_are_read_as_the_name_that_a_biography_is_of() -> None:
+    assert atoms.named("He wrote it for her.", "Ann Vale") == "Ann Vale wrote it for her."
+    assert atoms.named("Her films include Ice.", r"A\1") == r"A\1's films include Ice."
+    assert atoms.named("Hershey makes chocolate.", "Ann") == "Hershey makes chocolate."
+    assert atoms.named("She is tall.", "") == "She is tall."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from factcheck_local.atomize import atomize, merge_repeats
+from factcheck_local.atomize.lists import taken_apart
 from factcheck_local.atomize.parse import parse_claims
 from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import Message
@@ -69,6 +70,17 @@ def test_atoms_stay_with_their_own_sentence() -> None:
             "The laptop locks after 5 minutes.",
             "private devices need written consent.",
         ),
+        # part of a list, which says nothing alone
+        (
+            "She worked at the Public Theater and the New York Shakespeare Festival.",
+            "She worked at the Public Theater.",
+            "She worked at the Public Theater and the New York Shakespeare Festival.",
+        ),
+        (
+            "Despite several long hiatuses and lineup changes, the band plays on.",
+            "The band plays on.",
+            "Despite several long hiatuses and lineup changes, the band plays on.",
+        ),
         # a negation
         (
             "Carried days are never paid out.",
@@ -84,6 +96,36 @@ def test_what_the_split_leaves_out_is_added(sentence: str, reply: str, added: st
     found = atomize(segment(sentence), FakeChatModel(lambda _m: reply))
     assert found.atoms[-1].text == added
     assert found.completed == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "claims"),
+    [
+        (
+            "His films include Heat, Ran and Alien.",
+            ["His films include Heat.", "His films include Ran.", "His films include Alien."],
+        ),
+        # the comma of a quotation stands inside it; "and" within one joins nothing
+        (
+            'She wrote plays such as "Ice," "Salt and Water," and "Rust."',
+            [f"She wrote plays such as {p}." for p in ('"Ice"', '"Salt and Water"', '"Rust"')],
+        ),
+        ("Kits include 2 lenses, 3 filters, and 1 mount.", 3),
+        ("Clients include Marks and Spencer.", 1),
+        ("The plan includes support, storage and backups.", 1),
+        ("It includes Heat, which won a prize, and Ran.", 1),
+        ("Offices include Ghent, Porto, or Kiel.", 1),
+        ("A merger of Abel, Baker and Cole made it.", 1),
+        ("Offices include Ghent, Porto, and the old customs house in the harbour of Kiel.", 1),
+    ],
+)
+def test_an_enumeration_of_names_is_taken_apart(claim: str, claims: list[str] | int) -> None:
+    found = taken_apart(claim)
+    assert found == claims if isinstance(claims, list) else len(found) == claims
+    if len(found) == 1:
+        assert found == [claim]
+    atoms = atomize(segment(claim), FakeChatModel(lambda _m: claim)).atoms
+    assert [a.text for a in atoms] == found
 
 
 def test_a_unit_that_is_not_check_worthy_is_kept_with_its_kind() -> None:

@@ -31,12 +31,23 @@ def test_a_pronoun_is_replaced_by_the_name() -> None:
         "The Standard plan never keeps readings for 13 months.",  # a negation
         "The Standard plan of Northlight Optics keeps readings for 13 months.",  # a new name
         "The Standard plan costs money.",  # forgets what was said
+        "The plan has a price. The Standard plan keeps readings for 13 months.",  # a sentence
     ],
 )
 def test_a_rewording_that_changes_the_claim_is_refused(reply: str) -> None:
     found = revise([ATOM], UNITS, FakeChatModel(lambda _m: reply))
     assert found.atoms == (ATOM,)
     assert found.refused == 1
+
+
+def test_a_rewording_that_takes_in_another_claim_is_refused() -> None:
+    text = "Ann Vale, a chemist from Turin, founded a firm for lenses in Lyon. She died young."
+    units = segment(text)
+    atom = Atom("a1", "She died young.", units[1].text, span=units[1].span)
+    reply = "Ann Vale, a chemist from Turin who founded a firm for lenses in Lyon, died young."
+    assert revise([atom], units, FakeChatModel(lambda _m: reply)).refused == 1
+    reply = "Ann Vale, a chemist from Turin, died young."
+    assert revise([atom], units, FakeChatModel(lambda _m: reply)).atoms[0].text == reply
 
 
 def test_the_model_is_asked_only_where_it_is_needed() -> None:
