@@ -284,8 +284,11 @@ def _command(
     seed: int,
     chosen: Mapping[str, str | int | None],
 ) -> str:
-    """What makes the figures again, on one line."""
-    parts = ["factcheck", "bench", name, "--data", str(data)]
+    """What makes the figures again, on one line.
+
+    The data go by their name, and by the digest beside it: where they lie is this machine's.
+    """
+    parts = ["factcheck", "bench", name, "--data", data.name or str(data)]
     parts += [part for a in assessors for part in ("--assessor", a)]
     parts += ["--oracle"] * oracle + ["--claims", claims] * (claims != "given")
     for option, value in {**chosen, "limit": limit}.items():

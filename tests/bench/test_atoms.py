@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from factcheck_local.bench.atoms import score
+from factcheck_local.bench.atoms import named, score
 
 
 def sentence(
@@ -67,7 +67,7 @@ def test_nothing_to_compare() -> None:
 
 
 def test_pronouns_are_read_as_the_name_that_a_biography_is_of() -> None:
-    assert atoms.named("He wrote it for her.", "Ann Vale") == "Ann Vale wrote it for her."
-    assert atoms.named("Her films include Ice.", r"A\1") == r"A\1's films include Ice."
-    assert atoms.named("Hershey makes chocolate.", "Ann") == "Hershey makes chocolate."
-    assert atoms.named("She is tall.", "") == "She is tall."
+    assert named("He wrote it for her.", "Ann Vale") == "Ann Vale wrote it for her."
+    assert named("Her films include Ice.", r"A\1") == r"A\1's films include Ice."
+    assert named("Hershey makes chocolate.", "Ann") == "Hershey makes chocolate."
+    assert named("She is tall.", "") == "She is tall."

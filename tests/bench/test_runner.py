@@ -208,7 +208,7 @@ def test_the_command_on_the_shipped_encoder(tmp_path: Path) -> None:
     result = json.loads((out / summary.SUMMARY).read_text())
     assert result["methods"]["encoder"]["pairs"] == 8
     assert 0.5 < result["methods"]["encoder"]["measures"]["auroc_contradiction"]["value"] <= 1
-    assert result["command"] == f"factcheck bench factor --data {tmp_path} --relation encoder"
+    assert result["command"] == f"factcheck bench factor --data {tmp_path.name} --relation encoder"
     assert (out / "roc-contradiction.png").read_bytes().startswith(b"\x89PNG")
     assert (out / summary.TABLE).read_text() == found.out.rstrip("\n") + "\n"
     assert len((out / FILE).read_text().splitlines()) == 2
