@@ -106,9 +106,9 @@ def clauses(sentence: str) -> list[str]:
 
 
 def has_a_verb(clause: str) -> bool:
-    """Whether a clause surely has a subject and a verb: an auxiliary that is not its first word.
+    """Whether a clause has an auxiliary with something in front of it, its subject.
 
-    Others may have them, too; that takes a parser.
+    A clause with no auxiliary may have a verb, too; to know takes a parser.
     """
     words = [w.lower().replace("’", "'").removesuffix("n't") for w in _WORD.findall(clause)]
     return any(word in _AUXILIARIES for word in words[1:]) and words[0] not in _AUXILIARIES

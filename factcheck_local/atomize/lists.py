@@ -9,7 +9,7 @@ import re
 _HEAD = re.compile(r"\b(?:such as|including|includes?|included):?\s+")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _STOP_INSIDE = re.compile(r'([,.])(["”])')
-_NAME = re.compile(r"(?:[Tt]he )?[A-Z0-9\x00]")
+_NAME = re.compile(r"(?:[Tt]he )?[A-Z0-9]")
 
 #: Words above which a piece is a clause and no name.
 MAX_WORDS = 8
@@ -22,21 +22,21 @@ def taken_apart(claim: str) -> list[str]:
     (a piece with a small initial, a clause behind, two names without a comma, which may be
     one) stays as it is.
     """
-    quoted: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        quoted.append(match[0])
-        return f"\0{len(quoted) - 1}\0"
-
-    text = _QUOTED.sub(keep, _STOP_INSIDE.sub(r"\2\1", claim))
-    head = _HEAD.search(text)
+    text = _STOP_INSIDE.sub(r"\2\1", claim)
+    # What is quoted is one name, whatever stands in it; it keeps its length, so places stay.
+    masked = _QUOTED.sub(lambda m: "Q" * len(m[0]), text)
+    head = _HEAD.search(masked)
     if head is None:
         return [claim]
-    names = _names(text[head.end() :].rstrip(". "), quoted=bool(quoted))
+    names = _names(masked[head.end() :].rstrip(". "), quoted=masked != text)
     if len(names) < 2 or not all(_NAME.match(n) and len(n.split()) <= MAX_WORDS for n in names):
         return [claim]
-    whole = [f"{text[: head.end()]}{name}." for name in names]
-    return [re.sub(r"\0(\d+)\0", lambda m: quoted[int(m[1])], one) for one in whole]
+    claims, at = [], head.end()
+    for name in names:
+        at = masked.index(name, at)
+        claims.append(f"{text[: head.end()]}{text[at : at + len(name)]}.")
+        at += len(name)
+    return claims
 
 
 def _names(tail: str, *, quoted: bool) -> list[str]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ class Biography:
     id: str
     answer: Answer
     sentences: tuple[Sentence, ...]
-    topic: str = ""
+    topic: str
 
 
 def load(path: Path) -> tuple[list[Biography], str]:
@@ -114,20 +113,22 @@ def run(
 def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str, Any]:
     atoms, failures = checker.atoms(item.answer)
     worthy = [a for a in atoms if a.kind.check_worthy and a.id not in failures]
-    similarity = partial(_similarity, topic=item.topic, embedder=embedder)
+    human = [[named(h, item.topic) for h in s.atoms] for s in item.sentences]
     sentences = []
     for number, sentence in enumerate(item.sentences):
         own = [a for a in worthy if _stands_in(a, sentence.span)]
-        texts = [a.text for a in own]
-        others = [h for i, s in enumerate(item.sentences) if i != number for h in s.atoms]
+        texts = [named(a.text, item.topic) for a in own]
+        others = [h for i, said in enumerate(human) if i != number for h in said]
         sentences.append(
             {
                 "relevant": sentence.relevant,
                 "verified": bool(own),
                 "human": list(sentence.atoms),
-                "own": texts,
-                "similarity": similarity(texts, sentence.atoms).round(4).tolist(),
-                "elsewhere": [float(row.max(initial=0.0)) for row in similarity(texts, others)],
+                "own": [a.text for a in own],
+                "similarity": _similarity(texts, human[number], embedder).round(4).tolist(),
+                "elsewhere": [
+                    float(row.max(initial=0.0)) for row in _similarity(texts, others, embedder)
+                ],
             }
         )
     return {"item": item.id, "failures": len(failures), "sentences": sentences}
@@ -137,14 +138,11 @@ def _stands_in(atom: Atom, span: Span) -> bool:
     return any(s.overlaps(span) for s in (atom.span, *atom.repeats) if s is not None)
 
 
-def _similarity(
-    first: Sequence[str], second: Sequence[str], *, topic: str, embedder: Embedder
-) -> FloatArray:
+def _similarity(first: Sequence[str], second: Sequence[str], embedder: Embedder) -> FloatArray:
     """Cosines, shape (len(first), len(second))."""
     if not first or not second:
         return np.zeros((len(first), len(second)), dtype=np.float32)
-    one, other = (embedder.embed([named(t, topic) for t in side]) for side in (first, second))
-    found: FloatArray = one @ other.T
+    found: FloatArray = embedder.embed(first) @ embedder.embed(second).T
     return found
 
 

@@ -189,11 +189,11 @@ def _answers(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
 
 def _by_error(rows: Sequence[Row]) -> dict[str, Statistic]:
     """For each kind of error the share of segments with it that are found wrong."""
-    kinds = {s.get("error") for row in rows for s in row["segments"]} - {None}
+    kinds = {s["error"] for row in rows for s in row["segments"]} - {None}
 
     def of(kind: str) -> Statistic:
         def found(drawn: Sequence[Row]) -> float | None:
-            own = [s for row in drawn for s in row["segments"] if s.get("error") == kind]
+            own = [s for row in drawn for s in row["segments"] if s["error"] == kind]
             return _mean([float(s["wrong"]) for s in own if s["wrong"] is not None])
 
         return found

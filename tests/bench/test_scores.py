@@ -57,11 +57,11 @@ def test_k_is_the_median_number_of_atoms() -> None:
 
 def test_segments_are_wrong_by_contradiction_or_by_lack_of_support() -> None:
     segments = (
-        {"gold": True, "wrong": True, "unsupported": True},
-        {"gold": True, "wrong": False, "unsupported": True},
-        {"gold": False, "wrong": False, "unsupported": True},
-        {"gold": False, "wrong": False, "unsupported": False},
-        {"gold": True, "wrong": None, "unsupported": None},
+        {"gold": True, "error": None, "wrong": True, "unsupported": True},
+        {"gold": True, "error": None, "wrong": False, "unsupported": True},
+        {"gold": False, "error": None, "wrong": False, "unsupported": True},
+        {"gold": False, "error": None, "wrong": False, "unsupported": False},
+        {"gold": True, "error": None, "wrong": None, "unsupported": None},
     )
     found = score([row(atom(True, 0.9), segments=segments)])
     assert value(found, "segment_f1") == pytest.approx(2 / 3)

@@ -39,14 +39,18 @@ def blocks(page: str, language: str = "") -> list[str]:
 
 
 def commands(page: str) -> list[list[str]]:
-    """Arguments of every ``factcheck`` on a page, in a block or in the text.
-
-    In the text a command has options or operands; ``factcheck verify`` alone is its name, and
-    one with a name in capitals is a pattern.
-    """
+    """Arguments of every ``factcheck`` in a page's blocks."""
     lines = [line for text in blocks(page) for line in text.splitlines()]
-    told = re.findall(r"`(factcheck \w+ [^`]+)`", " ".join(PAGES[page].split("\n")))
-    lines += [line for line in told if not re.search(r"\b[A-Z]{2,}\b", line)]
+    return [found for line in lines if (found := _arguments(line)) is not None]
+
+
+def mentions(page: str) -> list[list[str]]:
+    """Arguments of every ``factcheck`` in a page's text, with options or operands.
+
+    ``factcheck verify`` alone is its name, and one with a name in capitals is a pattern.
+    """
+    told = re.findall(r"`(factcheck \w+ [^`]+)`", PAGES[page].replace("\n", " "))
+    lines = [line for line in told if not re.search(r"\b[A-Z]{2,}\b", line)]
     return [found for line in lines if (found := _arguments(line)) is not None]
 
 

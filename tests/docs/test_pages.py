@@ -13,30 +13,43 @@ from click.exceptions import Exit
 
 from factcheck_local.indexer.reliability.profile import ReliabilityProfile
 
-from .pages import PAGES, ROOT, blocks, commands, takes_its_options
+from .pages import PAGES, ROOT, blocks, commands, mentions, takes_its_options
 
 SHOWN = [(page, shlex.join(line)) for page in PAGES for line in commands(page)]
+MENTIONED = [(page, shlex.join(line)) for page in PAGES for line in mentions(page)]
 
 
-def test_the_pages_have_commands() -> None:
-    assert len(SHOWN) >= 45
-    assert len([line for page, line in SHOWN if page == "README.md"]) >= 15
-
-
-@pytest.mark.parametrize(("page", "line"), SHOWN)
-def test_commands_take_their_options(
-    page: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the files that the examples name."""
     monkeypatch.chdir(tmp_path)
-    arguments = shlex.split(line)
-    for word in arguments:
-        if Path(word).suffix:
+    words = [word for _, line in SHOWN + MENTIONED for word in shlex.split(line)]
+    for word in words:
+        if re.fullmatch(r"[\w*-][\w*/-]*\.\w+", word):
             (tmp_path / word).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / word).touch()
     (tmp_path / "docs").mkdir(exist_ok=True)
-    # In running text what a command is about may be left out; and some end by themselves.
+    return tmp_path
+
+
+def test_the_pages_have_commands() -> None:
+    assert len(SHOWN) >= 20
+    assert len(MENTIONED) >= 20
+    assert len(commands("README.md")) >= 6
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize(("page", "line"), SHOWN)
+def test_commands_take_their_options(page: str, line: str) -> None:
+    assert takes_its_options(shlex.split(line)), page
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize(("page", "line"), MENTIONED)
+def test_commands_in_the_text_have_these_options(page: str, line: str) -> None:
+    """There what a command is about may be left out; and some end by themselves."""
     with suppress(click.MissingParameter, Exit):
-        assert takes_its_options(arguments), page
+        assert takes_its_options(shlex.split(line)), page
 
 
 def test_an_unknown_option_would_be_found() -> None:
