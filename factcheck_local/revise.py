@@ -127,6 +127,7 @@ def _trusted(text: str, old: str, whole: str) -> bool:
         and negations(text) == negations(old)
         and share_within(old, text) >= MIN_KEPT
         and share_within(text, whole, old) >= MIN_KNOWN
+        and len(text) <= 3 * len(old) + 60
         and len(content_words(text) - content_words(old)) <= MAX_ADDED
         and len(sentence_spans(text)) <= max(1, len(sentence_spans(old)))
     )

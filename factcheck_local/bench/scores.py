@@ -178,12 +178,12 @@ def _segments(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
     return [s["gold"] for s in found], [s[said] for s in found]
 
 
-def _answers(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
+def _answers(rows: Sequence[Row]) -> tuple[list[bool], list[bool]]:
     """Of each answer whether it is labelled and found wrong: whether a segment of it is."""
-    kept = [[s for s in row["segments"] if s[said] is not None] for row in rows]
+    kept = [[s for s in row["segments"] if s["wrong"] is not None] for row in rows]
     return (
         [any(s["gold"] for s in own) for own in kept if own],
-        [any(s[said] for s in own) for own in kept if own],
+        [any(s["wrong"] for s in own) for own in kept if own],
     )
 
 
@@ -245,6 +245,6 @@ SEGMENTS: dict[str, Statistic] = {
     "segment_balanced_accuracy_unsupported": lambda rows: balanced_accuracy(
         *_segments(rows, "unsupported")
     ),
-    "response_f1": lambda rows: precision_recall(*_answers(rows, "wrong"), positive=True).f1,
-    "response_balanced_accuracy": lambda rows: balanced_accuracy(*_answers(rows, "wrong")),
+    "response_f1": lambda rows: precision_recall(*_answers(rows), positive=True).f1,
+    "response_balanced_accuracy": lambda rows: balanced_accuracy(*_answers(rows)),
 }

@@ -31,6 +31,7 @@ def test_a_pronoun_is_replaced_by_the_name() -> None:
         "The Standard plan never keeps readings for 13 months.",  # a negation
         "The Standard plan of Northlight Optics keeps readings for 13 months.",  # a new name
         "The Standard plan costs money.",  # forgets what was said
+        "The Standard plan keeps readings for 13 months" + ", for 13 months" * 8,  # repeats itself
         "The plan has a price. The Standard plan keeps readings for 13 months.",  # a sentence
     ],
 )
