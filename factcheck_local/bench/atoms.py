@@ -113,22 +113,22 @@ def run(
 def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str, Any]:
     atoms, failures = checker.atoms(item.answer)
     worthy = [a for a in atoms if a.kind.check_worthy and a.id not in failures]
-    human = [[named(h, item.topic) for h in s.atoms] for s in item.sentences]
+    written = [named(h, item.topic) for s in item.sentences for h in s.atoms]
+    of = np.repeat(np.arange(len(item.sentences)), [len(s.atoms) for s in item.sentences])
+    cosines = (
+        embedder.embed([named(a.text, item.topic) for a in worthy]) @ embedder.embed(written).T
+    )
     sentences = []
     for number, sentence in enumerate(item.sentences):
-        own = [a for a in worthy if _stands_in(a, sentence.span)]
-        texts = [named(a.text, item.topic) for a in own]
-        others = [h for i, said in enumerate(human) if i != number for h in said]
+        own = [i for i, a in enumerate(worthy) if _stands_in(a, sentence.span)]
         sentences.append(
             {
                 "relevant": sentence.relevant,
                 "verified": bool(own),
                 "human": list(sentence.atoms),
-                "own": [a.text for a in own],
-                "similarity": _similarity(texts, human[number], embedder).round(4).tolist(),
-                "elsewhere": [
-                    float(row.max(initial=0.0)) for row in _similarity(texts, others, embedder)
-                ],
+                "own": [worthy[i].text for i in own],
+                "similarity": cosines[own][:, of == number].round(4).tolist(),
+                "elsewhere": cosines[own][:, of != number].max(axis=1, initial=0.0).tolist(),
             }
         )
     return {"item": item.id, "failures": len(failures), "sentences": sentences}
@@ -136,14 +136,6 @@ def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str,
 
 def _stands_in(atom: Atom, span: Span) -> bool:
     return any(s.overlaps(span) for s in (atom.span, *atom.repeats) if s is not None)
-
-
-def _similarity(first: Sequence[str], second: Sequence[str], embedder: Embedder) -> FloatArray:
-    """Cosines, shape (len(first), len(second))."""
-    if not first or not second:
-        return np.zeros((len(first), len(second)), dtype=np.float32)
-    found: FloatArray = embedder.embed(first) @ embedder.embed(second).T
-    return found
 
 
 def named(atom: str, topic: str) -> str:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from factcheck_local.bench.atoms import named, score
+from factcheck_local.bench.atoms import FILE, load, named, run, score
+from factcheck_local.config import Settings
+from factcheck_local.models.contracts import Message
+from factcheck_local.models.embedder import SentenceTransformerEmbedder
+from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.pipeline import FactChecker
 
 
 def sentence(
@@ -71,3 +80,56 @@ def test_pronouns_are_read_as_the_name_that_a_biography_is_of() -> None:
     assert named("Her films include Ice.", r"A\1") == r"A\1's films include Ice."
     assert named("Hershey makes chocolate.", "Ann") == "Hershey makes chocolate."
     assert named("She is tall.", "") == "She is tall."
+
+
+def test_a_biography_is_split_and_compared(
+    tmp_path: Path, minilm: SentenceTransformerEmbedder
+) -> None:
+    """The real embedder; the splitter is scripted. A sentence without atoms keeps its place."""
+    row = {
+        "input": "Question: Tell me a bio of Ann Vale.",
+        "topic": "Ann Vale",
+        "output": "Ann Vale is a chemist. Thanks. She founded a firm in Turin.",
+        "annotations": [
+            {
+                "text": "Ann Vale is a chemist.",
+                "is-relevant": True,
+                "human-atomic-facts": [{"text": "Ann Vale is a chemist."}],
+            },
+            {"text": "Thanks.", "is-relevant": False, "human-atomic-facts": None},
+            {
+                "text": "She founded a firm in Turin.",
+                "is-relevant": True,
+                "human-atomic-facts": [
+                    {"text": "She founded a firm."},
+                    {"text": "Her firm is in Turin."},
+                ],
+            },
+        ],
+    }
+    (tmp_path / FILE).write_text(json.dumps(row), encoding="utf-8")
+    items, _ = load(tmp_path)
+
+    def reply(messages: Sequence[Message]) -> str:
+        """Of the splitter the sentence, of the reviser the claim with the name."""
+        *_, sentence = messages[-1].content.split("Sentence: ")
+        *_, claim = sentence.split("Claim: ")
+        return claim if claim == sentence else claim.replace("She", "Ann Vale")
+
+    def label(messages: Sequence[Message], _ending: str, _labels: Sequence[str]) -> str:
+        return "meta" if messages[-1].content.endswith("Thanks.") else "fact"
+
+    checker = FactChecker(Settings(), llm=FakeChatModel(reply, label))
+    (found,) = run(items, checker, minilm, tmp_path / "out")
+    first, thanks, last = found["sentences"]
+    assert first["own"] == ["Ann Vale is a chemist."]
+    assert first["similarity"] == [[pytest.approx(1, abs=1e-3)]]
+    assert first["elsewhere"][0] < 0.99
+    assert (thanks["own"], thanks["similarity"], thanks["elsewhere"]) == ([], [], [])
+    assert (thanks["relevant"], thanks["verified"]) == (False, False)
+    assert last["own"] == ["Ann Vale founded a firm in Turin."]
+    # "She" and "Her" are read as the name, so both human atoms are near, and the other is not.
+    ((whole, firm),) = last["similarity"]
+    assert min(whole, firm) > 0.8 > last["elsewhere"][0]
+    (unnamed,) = run([replace(items[0], topic="")], checker, minilm, tmp_path / "out")
+    assert max(unnamed["sentences"][2]["similarity"][0]) < min(whole, firm)
