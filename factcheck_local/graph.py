@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import exp, log
 
 import numpy as np
 
@@ -112,6 +114,47 @@ def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:
                 )
             )
     return tuple(links)
+
+
+def discounted(links: Sequence[EvidenceLink], correlation: float) -> tuple[EvidenceLink, ...]:
+    """The links, weaker where several bear on one hypothesis and may share their errors.
+
+    A network takes relations as independent witnesses, but one model read them all, and
+    what misled it once misleads it again on the next passage about the same thing. Let
+    z = ln(s / (1 - s)) be the log odds of an edge's strength s, and let the errors of any two
+    edges into a hypothesis correlate by r. The sum of their z then varies
+
+        1 + r (m - 1) times as much as with independent errors, m = (Σ |z|)² / Σ z²
+
+    (the design effect and the effective number of weighted samples: Kish 1965, "Survey
+    sampling"), and each z is divided by that. An edge alone stays as it is, and so does
+    nearly one that is strong among weak ones; no edge changes its side. Edges that are
+    certain, of strength 0 or 1, stay.
+
+    Args:
+        links: the edges of a network, or a part of them.
+        correlation: r in [0, 1]; 0 gives the links back (FactReasoner), 1 makes all
+            edges into a hypothesis weigh as much as an average one.
+    """
+    odds: dict[str, list[float]] = {}
+    for link in links:
+        if 0.0 < link.strength < 1.0:
+            odds.setdefault(link.hypothesis, []).append(abs(_logit(link.strength)))
+    effect = {
+        name: 1.0 + correlation * (sum(z) ** 2 / sum(x * x for x in z) - 1.0)
+        for name, z in odds.items()
+        if len(z) > 1 and any(z)
+    }
+    return tuple(
+        replace(link, strength=1.0 / (1.0 + exp(-_logit(link.strength) / effect[link.hypothesis])))
+        if link.hypothesis in effect and 0.0 < link.strength < 1.0
+        else link
+        for link in links
+    )
+
+
+def _logit(p: float) -> float:
+    return log(p) - log(1.0 - p)
 
 
 def build_network(

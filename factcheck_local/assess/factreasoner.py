@@ -9,7 +9,7 @@ from factcheck_local.assess.sensitivity import sensitivity
 from factcheck_local.config import Settings
 from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import InferenceError
-from factcheck_local.graph import build_network, links_from
+from factcheck_local.graph import build_network, discounted, links_from
 from factcheck_local.markov import Marginals, Network, infer
 from factcheck_local.sources import SourceVariable, count_once, with_sources
 from factcheck_local.types import (
@@ -70,7 +70,8 @@ def fact_network(
     settings: Settings,
 ) -> tuple[Network, list[SourceVariable]]:
     """The network over ``witnesses``, and the documents' variables that FR4 adds to it."""
-    network = build_network(atoms, contexts, links, settings.parameterisation)
+    edges = discounted(links, settings.relation_correlation)
+    network = build_network(atoms, contexts, edges, settings.parameterisation)
     if settings.assessor == "fr4":
         return with_sources(network, contexts, settings.source_correlation)
     return network, []

@@ -3,14 +3,16 @@
 An atom counts as supported if P > ½ and the verdict is not *not found* (``report.schema``
 counts so, too). Atoms without a gold label count for nothing; atoms that could not be scored
 are counted and left out of the rest. Intervals resample whole items, since the claims of one
-answer are not independent.
+answer are not independent. Of a single item its claims are drawn, for measures that pool
+claims: such an interval says how far the figure hangs on these claims, not how other answers
+would do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
-from typing import Any
+from typing import Any, TypeVar
 
 from factcheck_local.metrics import (
     auroc,
@@ -31,6 +33,7 @@ RESAMPLES = 1000
 
 Row = Mapping[str, Any]
 Statistic = Callable[[Sequence[Row]], float | None]
+Unit = TypeVar("Unit")
 
 
 def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
@@ -60,7 +63,10 @@ def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
         "labelled": sum(a["gold"] is not None for a in atoms),
         "unscored": sum(a["probability"] is None for a in atoms),
         "k": k,
-        "measures": {name: _with_interval(rows, f, seed) for name, f in measures.items()},
+        "measures": {
+            name: {"value": f(rows), "ci95": _interval(_units(rows, name), f, seed)}
+            for name, f in measures.items()
+        },
         "seconds_a_claim": sum(row.get("seconds", 0.0) for row in rows) / claims
         if claims
         else None,
@@ -73,15 +79,15 @@ def difference(
 ) -> dict[str, Any]:
     """A measure of one method minus that of another on the same items, items drawn in pairs."""
     statistic = (CLAIMS | SEGMENTS)[name]
-    pairs = list(zip(ours, theirs, strict=True))
 
     def gap(drawn: Sequence[tuple[Row, Row]]) -> float | None:
         first, second = (statistic([p[side] for p in drawn]) for side in (0, 1))
         return None if first is None or second is None else first - second
 
+    units = list(zip(_units(ours, name), _units(theirs, name), strict=True))
     return {
-        "value": gap(pairs),
-        "ci95": bootstrap_ci(pairs, gap, resamples=RESAMPLES, seed=seed),
+        "value": gap(list(zip(ours, theirs, strict=True))),
+        "ci95": _interval(units, gap, seed),
     }
 
 
@@ -212,12 +218,20 @@ def _k(rows: Sequence[Row]) -> float | None:
     return float(median(counts)) if counts else None
 
 
-def _with_interval(rows: Sequence[Row], statistic: Statistic, seed: int) -> dict[str, Any]:
-    # One answer, drawn again and again, would seem to be sure of itself.
-    interval = (
-        bootstrap_ci(rows, statistic, resamples=RESAMPLES, seed=seed) if len(rows) > 1 else None
-    )
-    return {"value": statistic(rows), "ci95": interval}
+def _units(rows: Sequence[Row], name: str) -> Sequence[Row]:
+    """What is drawn for a measure: items, or the claims of a single one."""
+    if len(rows) != 1 or name not in POOLED:
+        return rows
+    return [{**rows[0], "atoms": [a]} for a in rows[0]["atoms"]]
+
+
+def _interval(
+    units: Sequence[Unit], statistic: Callable[[Sequence[Unit]], float | None], seed: int
+) -> tuple[float, float] | None:
+    # One unit, drawn again and again, would seem to be sure of itself.
+    if len(units) < 2:
+        return None
+    return bootstrap_ci(units, statistic, resamples=RESAMPLES, seed=seed)
 
 
 CLAIMS: dict[str, Statistic] = {
@@ -233,6 +247,9 @@ CLAIMS: dict[str, Statistic] = {
     "entropy": _entropy,
     "hallucination_score": _hallucination,
 }
+
+#: Those that pool the claims of all items, so that it does not matter whose they are.
+POOLED = frozenset({"f1", "precision", "recall", "balanced_accuracy", "auroc", "brier", "ece"})
 
 #: FELM's: a segment is found wrong if a claim of it is contradicted, or, more strictly, if one
 #: is not supported; an answer, if a segment of it is.

@@ -16,6 +16,7 @@ from factcheck_local.bench.data import factcheckbench, felm, handbook, record, w
 from factcheck_local.bench.runner import Models, relation_of, run
 from factcheck_local.bench.scores import always_supported, difference, score
 from factcheck_local.commands.common import (
+    correlation_option,
     k_option,
     llm_option,
     relation_option,
@@ -68,6 +69,7 @@ REPLIES = "replies.sqlite"
 @relation_option
 @llm_option
 @k_option
+@correlation_option
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -98,7 +100,7 @@ def command(
     out: Path | None,
     cache: Path,
     as_json: bool,
-    **chosen: str | int | None,
+    **chosen: str | float | None,
 ) -> None:
     """Compare assessors on labelled data: NAME says which.
 
@@ -282,7 +284,7 @@ def _command(
     claims: str,
     limit: int | None,
     seed: int,
-    chosen: Mapping[str, str | int | None],
+    chosen: Mapping[str, str | float | None],
 ) -> str:
     """What makes the figures again, on one line.
 
@@ -293,6 +295,6 @@ def _command(
     parts += ["--oracle"] * oracle + ["--claims", claims] * (claims != "given")
     for option, value in {**chosen, "limit": limit}.items():
         if value is not None:
-            parts += ["-k" if option == "k" else f"--{option}", str(value)]
+            parts += ["-k" if option == "k" else f"--{option.replace('_', '-')}", str(value)]
     parts += ["--seed", str(seed)] if seed else []
     return shlex.join(parts)

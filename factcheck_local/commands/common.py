@@ -183,6 +183,13 @@ relation_option = click.option(
     metavar="NAME",
     help="Relation model: llm, encoder, cascade, a model's name, or FAST+SLOW.",
 )
+correlation_option = click.option(
+    "--relation-correlation",
+    type=click.FloatRange(0, 1),
+    metavar="R",
+    help="How far the relation model's errors on passages of one claim are taken to go together; "
+    f"{Settings().relation_correlation}. 0, independent: FactReasoner.",
+)
 llm_option = click.option(
     "--llm", metavar="NAME", help="Model that splits and rewords; judges, too."
 )

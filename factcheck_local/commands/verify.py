@@ -16,6 +16,7 @@ from factcheck_local.commands.common import (
     assessor_option,
     atomizer_option,
     check_writable,
+    correlation_option,
     fail_on_option,
     format_option,
     k_option,
@@ -86,6 +87,7 @@ from factcheck_local.retrieve import Retrieval
     help="Relate what the LLM finds in a long passage for a claim, not all of it.",
 )
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
+@correlation_option
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(
     "--quantities/--no-quantities",

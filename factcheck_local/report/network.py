@@ -8,7 +8,7 @@ from typing import Any
 
 from factcheck_local.assess.factreasoner import fact_network, witnesses
 from factcheck_local.config import Settings
-from factcheck_local.graph import links_from
+from factcheck_local.graph import discounted, links_from
 from factcheck_local.markov import Network
 from factcheck_local.sources import SourceVariable
 from factcheck_local.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
@@ -23,7 +23,7 @@ class RunNetwork:
         settings: those of the run that decide the network.
         given: all passages of the run.
         contexts: those that are variables; in FR4 copies are merged.
-        links: its relations.
+        links: its edges, with the strengths that they have in the network.
         documents: FR4's variables.
     """
 
@@ -56,7 +56,8 @@ def network_of(
     network, documents = fact_network(
         [a for a in atoms if a.id in names], contexts, links, settings
     )
-    return RunNetwork(network, settings, given, contexts, links, tuple(documents))
+    edges = discounted(links, settings.relation_correlation)
+    return RunNetwork(network, settings, given, contexts, edges, tuple(documents))
 
 
 def atoms_reasoned_over(assessment: Mapping[str, Any]) -> list[str]:
@@ -71,8 +72,14 @@ def atoms_reasoned_over(assessment: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def edges_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
+    """The edges that the run's relations became, as strong as they are in its network."""
+    settings = _settings(assessment["run"]["settings"])
+    return discounted(links_of(assessment), settings.relation_correlation)
+
+
 def links_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
-    """The edges that the run's relations became."""
+    """The links that the run's relations gave, each as strong as it is alone."""
     return links_from(
         [
             ScoredPair(
@@ -90,4 +97,6 @@ def _settings(values: Mapping[str, Any]) -> Settings:
     """The settings that decide a network; what a run of another version lacks is default."""
     wanted = ("assessor", "parameterisation", "source_correlation", "method")
     known = {f.name for f in fields(Settings)}.intersection(wanted, values)
-    return Settings(**{name: values[name] for name in known})
+    # A run from before there was this setting took relations as independent.
+    correlation = values.get("relation_correlation", 0.0)
+    return Settings(relation_correlation=correlation, **{name: values[name] for name in known})

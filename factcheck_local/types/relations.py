@@ -70,7 +70,8 @@ class EvidenceLink:
         hypothesis: id of an atom or a context.
         label: the most probable relation of the two.
         probability: p* of that label, times the confidence of a summary.
-        strength: what the edge's factor carries, see ``graph.links_from``.
+        strength: what the edge's factor carries where it is the only one, see
+            ``graph.links_from`` and ``graph.discounted``.
     """
 
     premise: str

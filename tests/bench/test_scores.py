@@ -93,9 +93,28 @@ def test_what_cannot_be_computed_is_none() -> None:
     assert score([])["measures"]["f1"]["value"] is None
 
 
-def test_one_answer_has_no_interval() -> None:
-    found = score([ROWS[0]])["measures"]["precision"]
-    assert found == {"value": 1 / 2, "ci95": None}
+def test_of_one_answer_the_claims_are_drawn() -> None:
+    one = [row(*(atom(i % 2 == 0, 0.9 if i % 3 else 0.1) for i in range(24)))]
+    claims = [row(a) for a in one[0]["atoms"]]
+    found = score(one, seed=5)["measures"]
+    assert found["precision"] == score(claims, seed=5)["measures"]["precision"]
+    low, high = found["precision"]["ci95"]
+    assert low < found["precision"]["value"] < high
+    # One precision of one answer says nothing of how much others differ.
+    assert found["mae"]["ci95"] is None
+    assert found["mean_precision"]["ci95"] is None
+
+
+def test_methods_on_one_answer_are_compared_claim_by_claim() -> None:
+    one = [row(*(atom(i % 2 == 0, 0.9 if i % 3 else 0.1) for i in range(24)))]
+    other = [row(*(atom(i % 2 == 0, 0.9 if i % 5 else 0.1) for i in range(24)))]
+    found = difference(one, other, "balanced_accuracy")
+    assert found["ci95"][0] < found["value"] < found["ci95"][1]
+    assert difference(one, other, "mae")["ci95"] is None
+
+
+def test_one_claim_has_no_interval() -> None:
+    assert score([row(atom(True, 0.9))])["measures"]["f1"] == {"value": 1.0, "ci95": None}
 
 
 def test_answers_and_kinds_of_error() -> None:

@@ -11,13 +11,13 @@ from factcheck_local.types import Atom, Context, Relation, ScoredPair
 from .pages import PAGES
 
 
-def p_of_claim(prior: float, relation: Relation) -> float:
-    """P of a claim on which one passage bears."""
+def p_of_claim(prior: float, *relations: Relation, settings: Settings | None = None) -> float:
+    """P of a claim on which passages bear."""
     found = reason(
         [Atom("a", "x", "x")],
-        [Context("c", "s", "", "y", prior)],
-        [ScoredPair("c", "a", relation)],
-        Settings(),
+        [Context(f"c{i}", f"s{i}", "", f"y{i}", prior) for i in range(len(relations))],
+        [ScoredPair(f"c{i}", "a", relation) for i, relation in enumerate(relations)],
+        settings or Settings(),
     )
     assert found.marginals is not None
     return found.marginals.p_true["a"]
@@ -37,3 +37,13 @@ def test_one_passage_moves_p_by_its_prior(prior: float, p: float) -> None:
     shift = prior * (strength - 0.5)
     assert p_of_claim(prior, Relation(p, 0, 1 - p)) == pytest.approx(0.5 + shift)
     assert p_of_claim(prior, Relation(0, p, 1 - p)) == pytest.approx(0.5 - shift)
+
+
+def test_two_passages() -> None:
+    text = " ".join(PAGES["docs/how-to-read-a-probability.md"].split())
+    assert "Two edges of 0.875 become 0.785 each" in text
+    assert "P is 0.906 instead of the 0.964 of independent witnesses" in text
+    two = [Relation(0.8, 0.05, 0.15)] * 2
+    independent = Settings(relation_correlation=0.0)
+    assert p_of_claim(0.9, *two) == pytest.approx(0.906, abs=5e-4)
+    assert p_of_claim(0.9, *two, settings=independent) == pytest.approx(0.964, abs=5e-4)

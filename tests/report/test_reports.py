@@ -533,8 +533,9 @@ def test_the_fact_graph_keeps_a_claim_that_was_related_and_not_scored() -> None:
     )
     graph = to_fact_graph(to_dict(run(replace(assessment(*ALL), pairs=pairs))))
     assert {e["to"] for e in graph["edges"]} == {"a0", "a4"}
-    # c1 and ¬c2 go together: f(c1, c2) = Σ over a4, with 0.925 for each of the two relations.
-    s = 0.9 + 0.05 / 2
+    # c1 and ¬c2 go together: f(c1, c2) = Σ over a4. Each of the two relations would have 0.925
+    # alone; together their log odds are divided by 1 + ½.
+    s = 1 / (1 + (0.925 / 0.075) ** (-1 / 1.5))
     both, one, none = 2 * s * (1 - s), 0.5, 0.5
     weight_c1 = 0.98 * (0.6 * both + 0.4 * one)
     weight_not = 0.02 * (0.6 * one + 0.4 * none)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factcheck_local.graph import build_network, links_from, pairs_to_relate
+from factcheck_local.graph import build_network, discounted, links_from, pairs_to_relate
 from factcheck_local.markov import Parameterisation, infer
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.quote import deciding, pick_quotes, sentences_of
@@ -110,6 +110,34 @@ def test_the_network_computes_example_1_of_the_paper() -> None:
     for parameterisation, expected in golden.items():
         network = build_network(ATOMS[:1], contexts, links, parameterisation)
         assert infer(network).p_true["a1"] == pytest.approx(expected, abs=5e-4)
+
+
+def test_relations_of_one_claim_share_their_errors() -> None:
+    two = [link("c1", "a1", E, 0.875), link("c2", "a1", C, 0.875), link("c1", "a2", E, 0.9)]
+    # ln 7 / (1 + ½ (2 - 1)); the one into a2 is alone
+    weaker = 1 / (1 + 7 ** (-1 / 1.5))
+    assert [x.strength for x in discounted(two, 0.5)] == pytest.approx([weaker, weaker, 0.9])
+    assert [x.probability for x in discounted(two, 0.5)] == [0.875, 0.875, 0.9]
+    assert discounted(two, 0.0) == tuple(two)
+
+
+def test_weak_relations_do_not_drown_a_strong_one() -> None:
+    weak = [link(f"c{i}", "a1", C, 0.51) for i in range(2, 8)]
+    strong, *_ = discounted([link("c1", "a1", E, 0.95), *weak], 0.5)
+    # m = (2.944 + 6 · 0.040)² / (2.944² + 6 · 0.040²) = 1.168
+    assert strong.strength == pytest.approx(1 / (1 + 19 ** (-1 / 1.084)), abs=1e-3)
+
+
+@given(
+    st.lists(st.floats(0.5, 1.0), max_size=8),
+    st.floats(0.0, 1.0),
+)
+def test_discounting_weakens_and_never_turns(strengths: list[float], correlation: float) -> None:
+    links = [link(f"c{i}", "a1", E, s) for i, s in enumerate(strengths)]
+    for before, after in zip(links, discounted(links, correlation), strict=True):
+        assert 0.5 <= after.strength <= before.strength + 1e-12
+        # what is certain stays so, and nothing becomes it
+        assert (after.strength == 1.0) == (before.strength == 1.0)
 
 
 @pytest.mark.parametrize(
