@@ -50,6 +50,17 @@ ROOT = Path(__file__).parent.parent
 DRIVER = Path(__file__).parent / "peer_driver.py"
 RECORD = Path("factreasoner") / "flaherty_wikipedia.json"
 
+#: What is shown of a summary.
+TITLES = {
+    "seconds": "seconds",
+    "pairs_per_second": "pairs a second",
+    "failed": "pairs without an answer",
+    "pair_accuracy": "accuracy on pairs",
+    "pair_balanced_accuracy": "balanced accuracy on pairs",
+    "atom_accuracy": "accuracy on atoms",
+    "atom_balanced_accuracy": "balanced accuracy on atoms",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class GoldPair:
@@ -92,7 +103,9 @@ def main() -> None:
         ],
     }
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    _show(result)
+    text = to_markdown(result)
+    options.output.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
 
 
 def _options() -> argparse.Namespace:
@@ -206,16 +219,25 @@ def gold_accuracy(pairs: Sequence[GoldPair], labels: Sequence[str]) -> dict[str,
     }
 
 
-def _show(result: dict[str, Any]) -> None:
-    print(f"{'':24}{'ours':>12}{'FactReasoner':>14}")
-    for key in result["ours"]:
-        if key == "labels":
-            continue
-        a, b = result["ours"][key], result["peer"][key]
-        print(f"{key:24}{_cell(a):>12}{_cell(b):>14}")
-    print(f"labels ours: {result['ours']['labels']}\nlabels peer: {result['peer']['labels']}")
-    print(f"same label: {result['agreement']:.3f} of {len(result['pairs'])} pairs")
-    print(f"signature: {result['signature']}")
+def to_markdown(result: dict[str, Any]) -> str:
+    """Both side by side, what they agree on, and the signature."""
+    ours, peer = result["ours"], result["peer"]
+    ratio = ours["pairs_per_second"] / peer["pairs_per_second"]
+    lines = ["# FactReasoner's relation extractor, same model and pairs", ""]
+    lines += ["| | ours | FactReasoner |", "|---|---:|---:|"]
+    for key, title in TITLES.items():
+        lines.append(f"| {title} | {_cell(ours[key])} | {_cell(peer[key])} |")
+    for label in LABELS:
+        lines.append(f"| {label} | {ours['labels'][label]} | {peer['labels'][label]} |")
+    lines += [
+        "",
+        f"{ratio:.1f} times the pairs a second; the same label for {result['agreement']:.3f} of "
+        f"{len(result['pairs'])} pairs. Gold is known of atoms only: a pair counts as right if it "
+        "is called entailment where its atom is supported, and is not where it is not.",
+        "",
+        f"signature: `{result['signature']}`",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _cell(value: float | None) -> str:

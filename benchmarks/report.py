@@ -40,6 +40,10 @@ MEASURED = (
     Measured("store_size.md", "python -m benchmarks.store_size"),
     Measured("inference.md", "python -m benchmarks.inference"),
     Measured("report_page.md", "python -m benchmarks.report_page"),
+    Measured(
+        "peer-factreasoner.md",
+        "python -m benchmarks.peer_factreasoner --peer-python PEER/bin/python",
+    ),
     Measured("injection-encoder.md", "python -m benchmarks.injection --relation encoder"),
     Measured("injection-llm.md", "python -m benchmarks.injection --relation llm"),
 )

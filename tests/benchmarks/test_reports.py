@@ -12,7 +12,7 @@ from benchmarks.nli.gate import gate_report
 from benchmarks.nli.pairs import DevSet, Pair
 from benchmarks.nli.quotes import quote_report, quoted_sentences
 from benchmarks.nli.wice import WiceClaim
-from benchmarks.peer_factreasoner import GoldPair, gold_accuracy
+from benchmarks.peer_factreasoner import GoldPair, gold_accuracy, to_markdown
 from factcheck_local.models.contracts import FloatArray
 from factcheck_local.types import Span
 
@@ -89,3 +89,26 @@ def test_an_atom_is_supported_by_the_majority_of_its_pairs() -> None:
     # Right: the first pair and the last.
     assert found["pair_accuracy"] == pytest.approx(2 / 5)
     assert found["pair_balanced_accuracy"] == pytest.approx((1 / 2 + 1 / 3) / 2)
+
+
+def test_a_peer_stands_beside_ours() -> None:
+    def side(seconds: float, failed: int) -> dict[str, object]:
+        pairs = [GoldPair("a0", "c0", "p", "h", True), GoldPair("a1", "c1", "p", "h", False)]
+        return {
+            "seconds": seconds,
+            "pairs_per_second": 2 / seconds,
+            "failed": failed,
+            "labels": {"entailment": 1, "contradiction": 0, "neutral": 1},
+            **gold_accuracy(pairs, ["entailment", "neutral"]),
+        }
+
+    result = {
+        "ours": side(4.0, 0),
+        "peer": side(100.0, 1),
+        "agreement": 0.5,
+        "pairs": [{}, {}],
+        "signature": "s",
+    }
+    page = to_markdown(result)
+    assert "| pairs without an answer | 0 | 1 |" in page
+    assert "25.0 times the pairs a second; the same label for 0.500 of 2 pairs" in page
