@@ -64,7 +64,7 @@ REPLIES = "replies.sqlite"
     type=click.Choice(["given", "pipeline"]),
     default="given",
     show_default=True,
-    help="For felm: segments as they are, or the pipeline's own atoms.",
+    help="For felm and wice: segments or claims as they are, or the pipeline's own atoms.",
 )
 @relation_option
 @llm_option
@@ -154,7 +154,7 @@ def _collection(name: str, data: Path, *, oracle: bool, pipeline: bool) -> Colle
     if name == "factcheckbench":
         return factcheckbench.load(data, oracle=oracle)
     if name == "wice":
-        return wice.load(data, oracle=oracle)
+        return wice.load(data, oracle=oracle, pipeline=pipeline)
     if name == "felm":
         return felm.load(data, oracle=oracle, pipeline=pipeline)
     return handbook.load(data) if name == "handbook" else record.load(data)

@@ -93,6 +93,11 @@ def test_wice(tmp_path: Path) -> None:
     ]
     assert found.documents == {"article0000.txt": "One.\nTwo.", "article0001.txt": "Three."}
     assert {i.where for i in wice.load(tmp_path, oracle=False).items} == {()}
+    split = wice.load(tmp_path, oracle=True, pipeline=True)
+    assert [i.record.atoms for i in split.items] == [None] * 3
+    assert [[s.wrong for s in i.segments] for i in split.items] == [[False], [True], [True]]
+    whole = [s.span.of(i.record.answer.text) for i in split.items for s in i.segments]
+    assert whole == ["A.", "B.", "C."]
 
 
 FELM = {

@@ -1,24 +1,38 @@
 """WiCE (Kamoi et al. 2023): claims of Wikipedia against the web article that they cite.
 
 A claim is supported if its label is; partially supported and not supported count as not, as
-in the paper's own two-way evaluation.
+in the paper's own two-way evaluation. A claim is a long sentence: given to a method as one atom, no
+single passage may say all of it; split by the pipeline, it is supported if every atom is.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from factcheck_local.bench.contract import Collection, Item, digest_of, field_of, json_rows
+from factcheck_local.bench.contract import (
+    Collection,
+    Item,
+    LabelledSegment,
+    digest_of,
+    field_of,
+    json_rows,
+)
 from factcheck_local.records import Record
-from factcheck_local.types import Answer, Atom
+from factcheck_local.types import Answer, Atom, Span
+
+_NOTES = {
+    False: "a claim is one atom, however long",
+    True: "a claim is split by the pipeline, and supported if all of its atoms are",
+}
 
 
-def load(path: Path, *, oracle: bool) -> Collection:
+def load(path: Path, *, oracle: bool, pipeline: bool = False) -> Collection:
     """Read ``dev.jsonl``.
 
     Args:
         path: the file, or the folder that it is in.
         oracle: whether only a claim's own article may be used; else all articles may.
+        pipeline: whether claims are split into atoms by the pipeline; else each is one.
 
     Raises:
         RecordError: if the file cannot be read or a row is not as expected.
@@ -31,19 +45,18 @@ def load(path: Path, *, oracle: bool) -> Collection:
         name = names.setdefault(article, f"article{len(names):04}.txt")
         claim = field_of(row, "claim", str, where)
         label = field_of(row, "label", str, where)
-        atom = Atom("a0", claim, claim, label=label)
-        items.append(
-            Item(
-                f"claim{number:04}",
-                Record(Answer(claim, where), (atom,)),
-                {"a0": label == "supported"},
-                where=(f"source={name}",) if oracle else (),
-            )
-        )
+        answer, scope = Answer(claim, where), (f"source={name}",) if oracle else ()
+        if pipeline:
+            whole = LabelledSegment(Span(0, len(claim)), label != "supported")
+            items.append(Item(f"claim{number:04}", Record(answer), {}, (whole,), where=scope))
+        else:
+            record = Record(answer, (Atom("a0", claim, claim, label=label),))
+            gold = {"a0": label == "supported"}
+            items.append(Item(f"claim{number:04}", record, gold, where=scope))
     return Collection(
         "wice-oracle" if oracle else "wice",
         digest_of([path]),
         tuple(items),
         {name: text for text, name in names.items()},
-        notes=("a claim is one atom, however long; partially supported counts as not supported",),
+        notes=(_NOTES[pipeline], "partially supported counts as not supported"),
     )
