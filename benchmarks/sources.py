@@ -72,10 +72,11 @@ def corpus() -> tuple[list[Atom], list[Context], list[ScoredPair]]:
     return atoms, contexts, pairs
 
 
-def posteriors(assessor: str) -> dict[str, float]:
-    """P(claim) by its topic."""
+def posteriors(assessor: str, **settings: float) -> dict[str, float]:
+    """P(claim) by its topic, under settings that are no default."""
     atoms, contexts, pairs = corpus()
-    marginals = reason(atoms, contexts, pairs, Settings(assessor=assessor)).marginals
+    chosen = Settings(assessor=assessor, **settings)  # type: ignore[arg-type]
+    marginals = reason(atoms, contexts, pairs, chosen).marginals
     if marginals is None:
         raise RuntimeError("the corpus cannot be solved")
     return {atom.id: marginals.p_true[atom.id] for atom in atoms}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import exp, log
+from math import log
 
 import numpy as np
 
@@ -139,22 +139,23 @@ def discounted(links: Sequence[EvidenceLink], correlation: float) -> tuple[Evide
     odds: dict[str, list[float]] = {}
     for link in links:
         if 0.0 < link.strength < 1.0:
-            odds.setdefault(link.hypothesis, []).append(abs(_logit(link.strength)))
+            z = log(link.strength / (1.0 - link.strength))
+            odds.setdefault(link.hypothesis, []).append(abs(z))
     effect = {
         name: 1.0 + correlation * (sum(z) ** 2 / sum(x * x for x in z) - 1.0)
         for name, z in odds.items()
         if len(z) > 1 and any(z)
     }
     return tuple(
-        replace(link, strength=1.0 / (1.0 + exp(-_logit(link.strength) / effect[link.hypothesis])))
-        if link.hypothesis in effect and 0.0 < link.strength < 1.0
-        else link
-        for link in links
+        replace(x, strength=_divided(x.strength, effect.get(x.hypothesis, 1.0))) for x in links
     )
 
 
-def _logit(p: float) -> float:
-    return log(p) - log(1.0 - p)
+def _divided(p: float, by: float) -> float:
+    """The probability whose log odds are those of p, divided."""
+    true: float = p ** (1.0 / by)
+    false: float = (1.0 - p) ** (1.0 / by)
+    return true / (true + false)
 
 
 def build_network(

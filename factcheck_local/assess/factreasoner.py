@@ -69,9 +69,11 @@ def fact_network(
     links: Sequence[EvidenceLink],
     settings: Settings,
 ) -> tuple[Network, list[SourceVariable]]:
-    """The network over ``witnesses``, and the documents' variables that FR4 adds to it."""
-    edges = discounted(links, settings.relation_correlation)
-    network = build_network(atoms, contexts, edges, settings.parameterisation)
+    """The network over ``witnesses``, and the documents' variables that FR4 adds to it.
+
+    ``links`` have the strengths of ``graph.discounted``.
+    """
+    network = build_network(atoms, contexts, links, settings.parameterisation)
     if settings.assessor == "fr4":
         return with_sources(network, contexts, settings.source_correlation)
     return network, []
@@ -90,7 +92,9 @@ def reason(
     def solve(
         claims: Sequence[Atom], given: Sequence[Context], between: Sequence[EvidenceLink]
     ) -> tuple[Marginals, list[SourceVariable]]:
-        network, documents = fact_network(claims, given, between, settings)
+        # Here, so that a network without some of the links does not count them.
+        together = discounted(between, settings.relation_correlation)
+        network, documents = fact_network(claims, given, together, settings)
         wanted = (*(a.id for a in claims), *(d.variable for d in documents))
         return infer(network, settings.method, wanted=wanted), documents
 

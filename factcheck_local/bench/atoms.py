@@ -21,8 +21,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from factcheck_local.bench.contract import digest_of, field_of, json_rows
+from factcheck_local.bench.interval import interval
 from factcheck_local.bench.lines import Results, key_of
-from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, precision_recall
+from factcheck_local.metrics import balanced_accuracy, precision_recall
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.types import Answer, Atom, Span
@@ -33,7 +34,6 @@ FILE = "ChatGPT.jsonl"
 #: atoms of one biography share a name, and lie around 0.6 without saying the same.
 THRESHOLD = 0.8
 
-RESAMPLES = 1000
 
 Row = Mapping[str, Any]
 
@@ -172,10 +172,7 @@ def score(rows: Sequence[Row], *, threshold: float = THRESHOLD, seed: int = 0) -
         "split_less": sum(len(s["own"]) < len(s["human"]) for s in annotated),
         "from_another_sentence": sum(_astray(s, threshold) for s in annotated),
         "measures": {
-            name: {
-                "value": f(rows),
-                "ci95": bootstrap_ci(rows, f, resamples=RESAMPLES, seed=seed),
-            }
+            name: {"value": f(rows), "ci95": interval(rows, f, seed)}
             for name, f in statistics.items()
         },
     }

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
-from typing import Any, TypeVar
+from typing import Any
 
+from factcheck_local.bench.interval import interval
 from factcheck_local.metrics import (
     auroc,
     balanced_accuracy,
-    bootstrap_ci,
     brier,
     ece,
     entropy,
@@ -29,11 +29,12 @@ from factcheck_local.metrics import (
 )
 
 BINS = 10
-RESAMPLES = 1000
+
+#: To be told with figures of a single item.
+ONE_ITEM = "one item: intervals draw its claims, and say nothing of other items"
 
 Row = Mapping[str, Any]
 Statistic = Callable[[Sequence[Row]], float | None]
-Unit = TypeVar("Unit")
 
 
 def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
         "unscored": sum(a["probability"] is None for a in atoms),
         "k": k,
         "measures": {
-            name: {"value": f(rows), "ci95": _interval(_units(rows, name), f, seed)}
+            name: {"value": f(rows), "ci95": interval(_units(rows, name), f, seed)}
             for name, f in measures.items()
         },
         "seconds_a_claim": sum(row.get("seconds", 0.0) for row in rows) / claims
@@ -87,7 +88,7 @@ def difference(
     units = list(zip(_units(ours, name), _units(theirs, name), strict=True))
     return {
         "value": gap(list(zip(ours, theirs, strict=True))),
-        "ci95": _interval(units, gap, seed),
+        "ci95": interval(units, gap, seed),
     }
 
 
@@ -223,15 +224,6 @@ def _units(rows: Sequence[Row], name: str) -> Sequence[Row]:
     if len(rows) != 1 or name not in POOLED:
         return rows
     return [{**rows[0], "atoms": [a]} for a in rows[0]["atoms"]]
-
-
-def _interval(
-    units: Sequence[Unit], statistic: Callable[[Sequence[Unit]], float | None], seed: int
-) -> tuple[float, float] | None:
-    # One unit, drawn again and again, would seem to be sure of itself.
-    if len(units) < 2:
-        return None
-    return bootstrap_ci(units, statistic, resamples=RESAMPLES, seed=seed)
 
 
 CLAIMS: dict[str, Statistic] = {

@@ -138,10 +138,7 @@ def to_markdown(result: Mapping[str, Any], *, level: int = 1, pictures: str = ""
         lines += _table(methods, _names(methods, wide=None))
     if result["differences"]:
         lines += _differences(result["differences"])
-    notes = list(result["notes"])
-    if all(scores.get("items") == 1 for scores in result["methods"].values()):
-        notes.append("one item: intervals draw its claims, and say nothing of other items")
-    lines += [f"- {note}" for note in notes] + [""] * bool(notes)
+    lines += [f"- {note}" for note in result["notes"]] + [""] * bool(result["notes"])
     lines += [f"![{name}]({pictures}{name})" for name in result["pictures"]]
     lines += [""] * bool(result["pictures"])
     lines += [f"signature: `{signature(result)}`"]

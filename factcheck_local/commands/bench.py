@@ -14,7 +14,7 @@ from factcheck_local.bench import atoms, factor, plots, summary
 from factcheck_local.bench.contract import Collection
 from factcheck_local.bench.data import factcheckbench, felm, handbook, record, wice
 from factcheck_local.bench.runner import Models, relation_of, run
-from factcheck_local.bench.scores import always_supported, difference, score
+from factcheck_local.bench.scores import ONE_ITEM, always_supported, difference, score
 from factcheck_local.commands.common import (
     correlation_option,
     k_option,
@@ -175,9 +175,10 @@ def _assessors(
     everything = {**methods, "always supported": always_supported(methods[assessors[0]])}
     scores = {name: score(own, seed=signed.seed) for name, own in everything.items()}
     groups = sorted({r["group"] for r in rows if r["group"]})
+    notes = (*collection.notes, *([ONE_ITEM] if len(collection.items) == 1 else []))
     return summary.write(
         out,
-        replace(signed, digest=collection.digest, models=models.named(), notes=collection.notes),
+        replace(signed, digest=collection.digest, models=models.named(), notes=notes),
         scores,
         differences=_differences(methods, signed.seed),
         groups={

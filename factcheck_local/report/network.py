@@ -53,10 +53,10 @@ def network_of(
     names = set(atoms_reasoned_over(assessment))
     atoms = [Atom(a["id"], a["text"], a["original"]) for a in assessment["atoms"]]
     contexts, links = witnesses(given, links_of(assessment), settings)
-    network, documents = fact_network(
-        [a for a in atoms if a.id in names], contexts, links, settings
-    )
     edges = discounted(links, settings.relation_correlation)
+    network, documents = fact_network(
+        [a for a in atoms if a.id in names], contexts, edges, settings
+    )
     return RunNetwork(network, settings, given, contexts, edges, tuple(documents))
 
 
@@ -95,8 +95,14 @@ def links_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
 
 def _settings(values: Mapping[str, Any]) -> Settings:
     """The settings that decide a network; what a run of another version lacks is default."""
-    wanted = ("assessor", "parameterisation", "source_correlation", "method")
-    known = {f.name for f in fields(Settings)}.intersection(wanted, values)
+    wanted = (
+        "assessor",
+        "parameterisation",
+        "relation_correlation",
+        "source_correlation",
+        "method",
+    )
     # A run from before there was this setting took relations as independent.
-    correlation = values.get("relation_correlation", 0.0)
-    return Settings(relation_correlation=correlation, **{name: values[name] for name in known})
+    values = {"relation_correlation": 0.0, **values}
+    known = {f.name for f in fields(Settings)}.intersection(wanted, values)
+    return Settings(**{name: values[name] for name in known})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from factcheck_local.bench import factor
 from factcheck_local.bench.scores import always_supported, difference, points, score
 
 
@@ -111,6 +112,15 @@ def test_methods_on_one_answer_are_compared_claim_by_claim() -> None:
     found = difference(one, other, "balanced_accuracy")
     assert found["ci95"][0] < found["value"] < found["ci95"][1]
     assert difference(one, other, "mae")["ci95"] is None
+
+
+def test_one_completion_has_no_interval() -> None:
+    pairs = [
+        {"gold": gold, "entailment": p, "contradiction": 1 - p}
+        for gold, p in (("entailment", 0.9), ("contradiction", 0.2))
+    ]
+    one = factor.score([{"item": "row0", "model": "m", "pairs": pairs}])
+    assert one["measures"]["auroc_entailment"] == {"value": 1.0, "ci95": None}
 
 
 def test_one_claim_has_no_interval() -> None:

@@ -119,6 +119,8 @@ def test_relations_of_one_claim_share_their_errors() -> None:
     assert [x.strength for x in discounted(two, 0.5)] == pytest.approx([weaker, weaker, 0.9])
     assert [x.probability for x in discounted(two, 0.5)] == [0.875, 0.875, 0.9]
     assert discounted(two, 0.0) == tuple(two)
+    nearly = [link("c1", "a1", E, 1 - 2**-53), link("c2", "a1", E, 0.7)]
+    assert discounted(nearly, 0.0) == tuple(nearly)
 
 
 def test_weak_relations_do_not_drown_a_strong_one() -> None:

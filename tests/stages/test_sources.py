@@ -93,7 +93,10 @@ def test_a_source_caught_out_loses_weight_everywhere() -> None:
     for topic in by_name["wrong, one other against it"]:
         assert fr3[topic] > 0.5
         assert fr4[topic] < 0.2
+    # Without the correlation of one model's errors FR3 is surer still.
+    published = posteriors("fr3", relation_correlation=0.0)
     for topic in by_name["wrong, one other against it, and copied"]:
+        assert published[topic] > 0.9
         assert fr3[topic] > 0.8
         assert fr4[topic] < 0.2
     for topic in by_name["said by the old document alone"]:

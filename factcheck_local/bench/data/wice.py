@@ -20,11 +20,6 @@ from factcheck_local.bench.contract import (
 from factcheck_local.records import Record
 from factcheck_local.types import Answer, Atom, Span
 
-_NOTES = {
-    False: "a claim is one atom, however long",
-    True: "a claim is split by the pipeline, and supported if all of its atoms are",
-}
-
 
 def load(path: Path, *, oracle: bool, pipeline: bool = False) -> Collection:
     """Read ``dev.jsonl``.
@@ -45,18 +40,26 @@ def load(path: Path, *, oracle: bool, pipeline: bool = False) -> Collection:
         name = names.setdefault(article, f"article{len(names):04}.txt")
         claim = field_of(row, "claim", str, where)
         label = field_of(row, "label", str, where)
-        answer, scope = Answer(claim, where), (f"source={name}",) if oracle else ()
-        if pipeline:
-            whole = LabelledSegment(Span(0, len(claim)), label != "supported")
-            items.append(Item(f"claim{number:04}", Record(answer), {}, (whole,), where=scope))
-        else:
-            record = Record(answer, (Atom("a0", claim, claim, label=label),))
-            gold = {"a0": label == "supported"}
-            items.append(Item(f"claim{number:04}", record, gold, where=scope))
+        supported = label == "supported"
+        atom, whole = Atom("a0", claim, claim, label=label), Span(0, len(claim))
+        items.append(
+            Item(
+                f"claim{number:04}",
+                Record(Answer(claim, where), None if pipeline else (atom,)),
+                {} if pipeline else {"a0": supported},
+                (LabelledSegment(whole, not supported),) if pipeline else (),
+                where=(f"source={name}",) if oracle else (),
+            )
+        )
     return Collection(
         "wice-oracle" if oracle else "wice",
         digest_of([path]),
         tuple(items),
         {name: text for text, name in names.items()},
-        notes=(_NOTES[pipeline], "partially supported counts as not supported"),
+        notes=(
+            "a claim is split by the pipeline, and supported if all of its atoms are"
+            if pipeline
+            else "a claim is one atom, however long",
+            "partially supported counts as not supported",
+        ),
     )
