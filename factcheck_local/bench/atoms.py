@@ -21,9 +21,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from factcheck_local.bench.contract import digest_of, field_of, json_rows
-from factcheck_local.bench.interval import interval
 from factcheck_local.bench.lines import Results, key_of
-from factcheck_local.metrics import balanced_accuracy, precision_recall
+from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, precision_recall
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.types import Answer, Atom, Span
@@ -40,11 +39,19 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a biography: where it stands, whether it is relevant, its human atoms."""
+    """A sentence of a biography, as annotated.
+
+    Attributes:
+        span: where it stands.
+        relevant: whether it says something to verify.
+        atoms: those that humans wrote.
+        drafted: those of FActScore's own splitter, from which the humans started.
+    """
 
     span: Span
     relevant: bool
     atoms: tuple[str, ...]
+    drafted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +84,12 @@ def load(path: Path) -> tuple[list[Biography], str]:
             if start < 0:
                 continue  # not verbatim in the answer: there is nothing to tie atoms to
             at = start + len(said)
-            human = [a["text"] for a in sentence.get("human-atomic-facts") or ()]
+            human, drafted = (
+                tuple(a["text"] for a in sentence.get(f"{by}-atomic-facts") or ())
+                for by in ("human", "model")
+            )
             relevant = bool(sentence.get("is-relevant"))
-            sentences.append(Sentence(Span(start, at), relevant, tuple(human)))
+            sentences.append(Sentence(Span(start, at), relevant, human, drafted))
         if sentences:
             question = str(row.get("input", "")).removeprefix("Question:").strip() or None
             answer, topic = Answer(text, where, question), str(row.get("topic") or "")
@@ -110,28 +120,62 @@ def run(
     return rows
 
 
+def drafted(items: Sequence[Biography], embedder: Embedder) -> list[dict[str, Any]]:
+    """The same of the atoms of FActScore's own splitter, InstructGPT, that come with the data.
+
+    The humans corrected these instead of writing their own, so they agree more with them than
+    an independent splitter can. They are not told what to verify.
+    """
+    return [
+        {
+            "item": item.id,
+            "failures": 0,
+            "sentences": [
+                {**sentence, "verified": None}
+                for sentence in _compared(item, [s.drafted for s in item.sentences], embedder)
+            ],
+        }
+        for item in items
+    ]
+
+
 def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str, Any]:
     atoms, failures = checker.atoms(item.answer)
     worthy = [a for a in atoms if a.kind.check_worthy and a.id not in failures]
-    written = [named(h, item.topic) for s in item.sentences for h in s.atoms]
-    of = np.repeat(np.arange(len(item.sentences)), [len(s.atoms) for s in item.sentences])
-    cosines = (
-        embedder.embed([named(a.text, item.topic) for a in worthy]) @ embedder.embed(written).T
-    )
-    sentences = []
-    for number, sentence in enumerate(item.sentences):
-        own = [i for i, a in enumerate(worthy) if _stands_in(a, sentence.span)]
-        sentences.append(
-            {
-                "relevant": sentence.relevant,
-                "verified": bool(own),
-                "human": list(sentence.atoms),
-                "own": [worthy[i].text for i in own],
-                "similarity": cosines[own][:, of == number].round(4).tolist(),
-                "elsewhere": cosines[own][:, of != number].max(axis=1, initial=0.0).tolist(),
-            }
+    own = [[a.text for a in worthy if _stands_in(a, s.span)] for s in item.sentences]
+    return {
+        "item": item.id,
+        "failures": len(failures),
+        "sentences": _compared(item, own, embedder),
+    }
+
+
+def _compared(
+    item: Biography, own: Sequence[Sequence[str]], embedder: Embedder
+) -> list[dict[str, Any]]:
+    """For each sentence, atoms of ``own`` beside the human ones of this and of the others."""
+    human = [s.atoms for s in item.sentences]
+    (ours, of_ours), (theirs, of_theirs) = (
+        (
+            embedder.embed([named(text, item.topic) for texts in side for text in texts]),
+            np.repeat(np.arange(len(side)), [len(texts) for texts in side]),
         )
-    return {"item": item.id, "failures": len(failures), "sentences": sentences}
+        for side in (own, human)
+    )
+    cosines = ours @ theirs.T
+    return [
+        {
+            "relevant": sentence.relevant,
+            "verified": bool(own[number]),
+            "human": list(sentence.atoms),
+            "own": list(own[number]),
+            "similarity": cosines[of_ours == number][:, of_theirs == number].round(4).tolist(),
+            "elsewhere": cosines[of_ours == number][:, of_theirs != number]
+            .max(axis=1, initial=0.0)
+            .tolist(),
+        }
+        for number, sentence in enumerate(item.sentences)
+    ]
 
 
 def _stands_in(atom: Atom, span: Span) -> bool:
@@ -172,7 +216,7 @@ def score(rows: Sequence[Row], *, threshold: float = THRESHOLD, seed: int = 0) -
         "split_less": sum(len(s["own"]) < len(s["human"]) for s in annotated),
         "from_another_sentence": sum(_astray(s, threshold) for s in annotated),
         "measures": {
-            name: {"value": f(rows), "ci95": interval(rows, f, seed)}
+            name: {"value": f(rows), "ci95": bootstrap_ci(rows, f, seed=seed)}
             for name, f in statistics.items()
         },
     }
@@ -217,7 +261,7 @@ def _ratio(rows: Sequence[Row]) -> float | None:
 
 
 def _worthy(rows: Sequence[Row]) -> tuple[list[bool], list[bool]]:
-    found = [s for row in rows for s in row["sentences"]]
+    found = [s for row in rows for s in row["sentences"] if s["verified"] is not None]
     return [s["relevant"] for s in found], [s["verified"] for s in found]
 
 

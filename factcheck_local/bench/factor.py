@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from factcheck_local.bench.contract import digest_of
-from factcheck_local.bench.interval import interval
 from factcheck_local.bench.lines import Results, key_of
 from factcheck_local.errors import RecordError, ScoringError
-from factcheck_local.metrics import auroc
+from factcheck_local.metrics import auroc, bootstrap_ci
 from factcheck_local.relate import Premise, RelationModel
 
 FILE = "expert_factor.csv"
@@ -118,10 +117,10 @@ def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
         "measures": {
             f"auroc_{label}": {
                 "value": auroc(*points(rows, label)),
-                "ci95": interval(
+                "ci95": bootstrap_ci(
                     rows,
                     lambda drawn, label=label: auroc(*points(drawn, label)),  # type: ignore[misc]
-                    seed,
+                    seed=seed,
                 ),
             }
             for label in ("entailment", "contradiction")

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from factcheck_local.bench.interval import interval
 from factcheck_local.metrics import (
     auroc,
     balanced_accuracy,
+    bootstrap_ci,
     brier,
     ece,
     entropy,
@@ -65,7 +65,7 @@ def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
         "unscored": sum(a["probability"] is None for a in atoms),
         "k": k,
         "measures": {
-            name: {"value": f(rows), "ci95": interval(_units(rows, name), f, seed)}
+            name: {"value": f(rows), "ci95": bootstrap_ci(_units(rows, name), f, seed=seed)}
             for name, f in measures.items()
         },
         "seconds_a_claim": sum(row.get("seconds", 0.0) for row in rows) / claims
@@ -88,7 +88,7 @@ def difference(
     units = list(zip(_units(ours, name), _units(theirs, name), strict=True))
     return {
         "value": gap(list(zip(ours, theirs, strict=True))),
-        "ci95": interval(units, gap, seed),
+        "ci95": bootstrap_ci(units, gap, seed=seed),
     }
 
 

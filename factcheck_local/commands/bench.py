@@ -260,7 +260,10 @@ def _factscore(
             digest=digest,
             models={role: {"id": m.id, "sha256": m.sha256} for role, m in models.items()},
         ),
-        {"pipeline": atoms.score(rows, seed=signed.seed)},
+        {
+            "pipeline": atoms.score(rows, seed=signed.seed),
+            "FActScore's own": atoms.score(atoms.drafted(items, embedder), seed=signed.seed),
+        },
     )
 
 

@@ -7,7 +7,8 @@ Reference: Efron (1979), "Bootstrap methods: another look at the jackknife".
 
 Differs from ``scipy.stats.bootstrap``, whose default is the bias-corrected
 interval: the percentile interval is plainer, defined for every statistic, and
-too narrow for very few items. Resample what is independent: answers, not the
+too narrow for very few items; of a single one, drawn again and again, it would
+have no width, and there is none. Resample what is independent: answers, not the
 atoms of one answer.
 """
 
@@ -38,7 +39,7 @@ def bootstrap_ci(
         seed: of numpy's default generator.
 
     Returns:
-        None without items, or if the statistic is undefined for more than
+        None for fewer than two items, or if the statistic is undefined for more than
         half of the resamples: what is left would no longer speak for the data.
 
     Raises:
@@ -48,7 +49,7 @@ def bootstrap_ci(
         raise ValueError(f"expected a level in (0, 1), got {level}")
     if resamples < 1:
         raise ValueError(f"expected at least one resample, got {resamples}")
-    if not items:
+    if len(items) < 2:
         return None
     rng = np.random.default_rng(seed)
     drawn = rng.integers(len(items), size=(resamples, len(items)))

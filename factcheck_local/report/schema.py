@@ -98,7 +98,7 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
     atoms with P < ½ and U those with P = ½. An atom that a judge says is not found is of
     the latter, whatever its P. ``precision_interval`` is the 95 %
     percentile bootstrap of the precision over the units of the answer that the atoms
-    were split from, since atoms of one sentence stand and fall together.
+    were split from, since atoms of one sentence stand and fall together; None for one unit.
     """
     scored = [a.probability for a in found.atoms if a.probability is not None]
     decided = [p for p in map(_decided, found.atoms) if p is not None]
@@ -125,7 +125,7 @@ def _decided(assessed: AtomAssessment) -> float | None:
 
 
 def _precision_interval(atoms: Sequence[AtomAssessment]) -> list[float] | None:
-    """Low and high; None without a scored atom."""
+    """Low and high; None where the scored atoms are of fewer than two units."""
     units: dict[Span | str, list[bool]] = {}
     for a in atoms:
         if (p := _decided(a)) is not None:

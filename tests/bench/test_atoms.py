@@ -10,12 +10,22 @@ from typing import Any
 
 import pytest
 
-from factcheck_local.bench.atoms import FILE, load, named, run, score
+from factcheck_local.bench.atoms import (
+    FILE,
+    Biography,
+    Sentence,
+    drafted,
+    load,
+    named,
+    run,
+    score,
+)
 from factcheck_local.config import Settings
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.pipeline import FactChecker
+from factcheck_local.types import Answer, Span
 
 
 def sentence(
@@ -133,3 +143,22 @@ def test_a_biography_is_split_and_compared(
     assert min(whole, firm) > 0.8 > last["elsewhere"][0]
     (unnamed,) = run([replace(items[0], topic="")], checker, minilm, tmp_path / "out")
     assert max(unnamed["sentences"][2]["similarity"][0]) < min(whole, firm)
+
+
+def test_the_atoms_that_come_with_the_data_are_compared_alike(
+    minilm: SentenceTransformerEmbedder,
+) -> None:
+    """One sentence has a draft of half its atoms, one has none: 1 of 3 is there, none wrong."""
+    text = "Ann Vale plays the harp. She lives in Oslo and sells boats."
+    first, second = Span(0, 24), Span(25, len(text))
+    sentences = (
+        Sentence(first, True, ("Ann Vale plays the harp.",)),
+        Sentence(second, True, ("She lives in Oslo.", "She sells boats."), ("She sells boats.",)),
+    )
+    found = score(drafted([Biography("b", Answer(text, "b"), sentences, "Ann Vale")], minilm))
+    assert (found["human_atoms"], found["own_atoms"]) == (3, 1)
+    measures = {name: m["value"] for name, m in found["measures"].items()}
+    assert measures["recall"] == pytest.approx(1 / 3)
+    assert measures["precision"] == 1.0
+    # Nobody asked that splitter which sentences to verify.
+    assert measures["check_worthiness_f1"] is None

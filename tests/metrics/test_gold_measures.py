@@ -186,8 +186,10 @@ def test_undefined_resamples_are_left_out() -> None:
     assert bootstrap_ci([(0.9, True), (0.1, True)], statistic) is None
 
 
-def test_bootstrap_without_items() -> None:
-    assert bootstrap_ci([], mean) is None
+@pytest.mark.parametrize("items", [[], [0.5]])
+def test_bootstrap_of_fewer_than_two_items(items: list[float]) -> None:
+    """One item drawn again and again would look certain."""
+    assert bootstrap_ci(items, mean) is None
 
 
 @pytest.mark.parametrize("arguments", [{"level": 1.0}, {"level": 0.0}, {"resamples": 0}])
