@@ -1,4 +1,4 @@
-"""Make atoms understandable on their own: names for pronouns, nothing else."""
+"""Make atoms understandable on their own: names for pronouns, units for bare numbers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from factcheck_local.sentences import sentence_spans
 from factcheck_local.types import Atom, Segment
 from factcheck_local.wording import (
     content_words,
+    is_elliptical,
     is_vague,
     negations,
     numbers,
@@ -24,9 +25,6 @@ BEFORE = 4
 MAX_REPLY_TOKENS = 96
 
 Which = Literal["vague", "all"]
-
-#: The prompt by what is reworded; of all atoms, many are to stay as they are.
-PROMPTS: Mapping[Which, str] = {"vague": "revise", "all": "decontextualize"}
 
 #: Called with the atoms done and all atoms.
 Progress = Callable[[int, int], None]
@@ -72,7 +70,7 @@ def revise(
         generator: the model that rewords.
         question: what the answer replies to, if known.
         which: ``vague``: the model is asked about atoms that a look at their words finds
-            vague; ``all``: about every one, as in VERIFY's decontextualization.
+            vague or elliptical; ``all``: about every one, as in VERIFY's decontextualization.
         progress: called before each atom.
     """
     whole = " ".join((question or "", *(s.text for s in segments)))
@@ -83,12 +81,12 @@ def revise(
     for done, atom in enumerate(atoms):
         progress(done, len(atoms))
         at = place.get(atom.span) if atom.span else None
-        skipped = which == "vague" and not is_vague(atom.text)
-        if at is None or not atom.kind.check_worthy or skipped:
+        prompt = _prompt(atom.text, which)
+        if at is None or not atom.kind.check_worthy or prompt is None:
             revised.append(atom)
             continue
         try:
-            text = _ask(atom, segments, at, generator, question, PROMPTS[which])
+            text = _ask(atom, segments, at, generator, question, prompt)
         except ScoringError as error:
             failures[atom.id] = str(error)
             revised.append(atom)
@@ -99,6 +97,19 @@ def revise(
             refused += 1
             revised.append(atom)
     return Revised(tuple(revised), failures, refused)
+
+
+def _prompt(text: str, which: Which) -> str | None:
+    """The prompt that an atom needs, if any.
+
+    Shown how to complete what is left out, the default model takes the clause before into
+    claims with a pronoun, too; so only those that leave something out get to see it.
+    """
+    if which == "all":
+        return "decontextualize"  # most are to stay as they are
+    if is_elliptical(text):
+        return "complete"
+    return "revise" if is_vague(text) else None
 
 
 def _ask(

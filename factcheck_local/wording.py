@@ -57,6 +57,16 @@ _VAGUE = re.compile(
 )
 
 
+_COUNT = rf"(?:(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*|{'|'.join(_NUMBER_WORDS)})"
+
+#: "within 30", at the end: the unit stood earlier in the sentence. A bare year is a date.
+_UNIT_LEFT_OUT = re.compile(
+    rf"\b(?:within|least|most|than|under|over|after|every|about|around|only|up to)\s+{_COUNT}\W*$",
+    re.IGNORECASE,
+)
+_AMOUNT_FIRST = re.compile(rf"\W*{_COUNT}\b", re.IGNORECASE)
+
+
 @cache
 def _stemmer() -> Any:  # noqa: ANN401
     import snowballstemmer
@@ -136,6 +146,16 @@ def _negates(word: str) -> bool:
 def is_vague(text: str) -> bool:
     """Whether a text leans on its surroundings: a pronoun or a bare 'the company'."""
     return bool(_VAGUE.search(text))
+
+
+def is_elliptical(text: str) -> bool:
+    """Whether a text leaves out what the text around it said: a unit, or who does what.
+
+    "The course is due within 30." and "62 euros for a full day." are.
+    """
+    return bool(_UNIT_LEFT_OUT.search(text)) or (
+        _AMOUNT_FIRST.match(text) is not None and not has_a_verb(text)
+    )
 
 
 def share_within(text: str, *others: str) -> float:

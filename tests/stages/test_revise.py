@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.prompts import load_prompt
 from factcheck_local.revise import revise
 from factcheck_local.segment import segment
 from factcheck_local.types import Atom, Kind
@@ -49,6 +50,20 @@ def test_a_rewording_that_takes_in_another_claim_is_refused() -> None:
     assert revise([atom], units, FakeChatModel(lambda _m: reply)).refused == 1
     reply = "Ann Vale, a chemist from Turin, died young."
     assert revise([atom], units, FakeChatModel(lambda _m: reply)).atoms[0].text == reply
+
+
+def test_a_unit_that_the_sentence_said_before_is_completed() -> None:
+    (unit,) = segment("The deposit is due within ten working days, and the balance within 30.")
+    atom = Atom("a1", "The balance is due within 30.", unit.text, span=unit.span)
+    reply = "The balance is due within 30 working days."
+    model = FakeChatModel(lambda _m: reply)
+    assert revise([atom], [unit], model).atoms[0].text == reply
+    # With examples of its own, and not those for pronouns.
+    *shown, _ = load_prompt("complete").opening(question=None, text="", claim="")
+    assert model.calls[0][:-1] == tuple(shown)
+    # A unit that nobody mentioned is no completion.
+    other = FakeChatModel(lambda _m: "The balance is due within 30 calendar weeks.")
+    assert revise([atom], [unit], other).atoms == (atom,)
 
 
 def test_the_model_is_asked_only_where_it_is_needed() -> None:

@@ -7,6 +7,7 @@ import pytest
 from factcheck_local.wording import (
     clauses,
     content_words,
+    is_elliptical,
     is_vague,
     names,
     negated,
@@ -69,6 +70,22 @@ def test_share_within_counts_each_word_once() -> None:
 )
 def test_is_vague(text: str, vague: bool) -> None:
     assert is_vague(text) is vague
+
+
+@pytest.mark.parametrize(
+    ("text", "elliptical"),
+    [
+        ("The data protection course is due within 30.", True),
+        ("You have to be on site for at least four.", True),
+        ("62 euros for a full day abroad.", True),
+        ("The fee is due within 30 days.", False),
+        ("The firm was sold after 1987.", False),  # a date
+        ("It opens in room 12.", False),  # a name
+        ("Ten engineers are in Porto.", False),
+    ],
+)
+def test_is_elliptical(text: str, elliptical: bool) -> None:
+    assert is_elliptical(text) is elliptical
 
 
 def test_clauses_split_at_coordination_but_not_inside_a_list() -> None:
