@@ -7,8 +7,10 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from factcheck_local.bench.contract import digest_of
 from factcheck_local.bench.data.factcheckbench import automatic_evidence
 from factcheck_local.types import Context
 
@@ -36,11 +38,19 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Documents and the claims about them, by what counts as found."""
+    """Documents and the claims about them, by what counts as found.
+
+    Attributes:
+        name: of the set.
+        documents: text by name; none where they are files.
+        queries: claims by what is right.
+        folder: the documents' own, with answers in it that are none.
+    """
 
     name: str
     documents: Mapping[str, str]
     queries: Mapping[str, Sequence[Query]]
+    folder: Path | None = None
 
     @property
     def claims(self) -> list[str]:
@@ -59,6 +69,8 @@ class Collection:
     @property
     def digest(self) -> str:
         """Sha256 over the documents, in hex."""
+        if self.folder is not None:
+            return digest_of(sorted(f for f in self.folder.rglob("*") if f.is_file()))
         values = json.dumps(sorted(self.documents.items()), ensure_ascii=False)
         return hashlib.sha256(values.encode()).hexdigest()
 
@@ -89,6 +101,20 @@ def factcheckbench(rows: Sequence[Mapping[str, Any]]) -> Collection:
     queries = [Query(claim, frozenset(found)) for claim, found in wanted.items()]
     documents = {name: text for text, name in names.items()}
     return Collection("Factcheck-Bench", documents, {"own evidence": queries})
+
+
+def handbook(folder: Path) -> Collection:
+    """The sample handbook: right are the pages that a claim's label names."""
+    labels = [
+        json.loads(f.read_text("utf-8")) for f in sorted(folder.glob("answers/*.labels.json"))
+    ]
+    queries = [
+        Query(claim["text"], frozenset(claim["sources"]))
+        for answer in labels
+        for claim in answer["claims"]
+        if claim["sources"]
+    ]
+    return Collection("handbook", {}, {"by page": queries}, folder)
 
 
 def _evidence(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,8 @@
 
 WiCE dev: every article in one store, the claim as query; right is a passage of its own
 article, or (second row) one that holds a sentence that supports it. Factcheck-Bench: all
-evidence in one store; right is a text that was given as evidence for the claim.
+evidence in one store; right is a text that was given as evidence for the claim. Handbook: the
+sample corpus and the labelled claims of its answers; right is a page that the label names.
 The stores are kept (``--cache``), so that a second run embeds nothing, and so is what an
 NLI encoder says of a passage; a reranked row has no time for that reason. ``--limit``
 takes a seeded sample of the claims, ``--rerank`` and ``--queries llm`` add rows on the same.
@@ -23,11 +24,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
-from benchmarks.evidence import Collection, Query, factcheckbench, wice
+from benchmarks.evidence import Collection, Query, factcheckbench, handbook, wice
 from benchmarks.nli.pairs import read_rows
 from benchmarks.nli.sample import CACHE, DATA, kept_scorer
 from factcheck_local import __version__
 from factcheck_local.bench.machine import machine
+from factcheck_local.config import Settings
 from factcheck_local.indexer.fingerprint import SCHEMA, Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
@@ -44,7 +46,9 @@ from factcheck_local.rerankers import EncoderReranker, load_reranker
 from factcheck_local.retrieve import Retrieval, retrieve, search
 from factcheck_local.types import Atom, Context
 
-CUTOFFS = (5, 10)
+HANDBOOK = Path(__file__).parent.parent / "corpora" / "handbook"
+#: The first is how many a run takes by default.
+CUTOFFS = (Settings().k, 5, 10)
 WAYS: tuple[Retrieval, ...] = get_args(Retrieval)
 
 
@@ -157,13 +161,13 @@ def indexed(collection: Collection, embedder: Embedder, cache: Path) -> Store:
     """The collection in a store, made where it is not kept yet."""
     made = f"{collection.digest[:16]}-{embedder.sha256[:16]}-{SCHEMA.rpartition('/')[2]}"
     folder = cache / "retrieval" / made
-    corpus = folder / "corpus"
+    corpus = collection.folder or folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for name, text in collection.documents.items():
         if not (corpus / name).exists():
             (corpus / name).write_text(text, encoding="utf-8")
     store = Store.create(folder / "store", Fingerprint.of(embedder))
-    sync([corpus], store, for_passages(embedder))
+    sync([corpus], store, for_passages(embedder), exclude=["answers/**"])
     return store
 
 
@@ -172,13 +176,15 @@ def to_markdown(result: Mapping[str, Any]) -> str:
     lines = [
         "# Retrieval",
         "",
-        "| set | right | by | queries | recall@5 | recall@10 | MRR | ms a query |",
-        "|---|---|---|---:|---:|---:|---:|---:|",
+        "| set | right | by | queries | "
+        + " | ".join(f"recall@{cutoff}" for cutoff in CUTOFFS)
+        + " | MRR | ms a query |",
+        "|---|---|---|" + "---:|" * (len(CUTOFFS) + 3),
     ]
     for row in result["rows"]:
         shown = [
             f"{row[m]:.3f} [{row[f'{m}_ci95'][0]:.3f}, {row[f'{m}_ci95'][1]:.3f}]"
-            for m in ("recall@5", "recall@10", "mrr")
+            for m in (*(f"recall@{cutoff}" for cutoff in CUTOFFS), "mrr")
         ]
         took = row["milliseconds_a_query"]
         shown.append("–" if took is None else f"{took:.1f}")
@@ -198,6 +204,7 @@ def main() -> None:
     collections = [
         wice(read_rows(options.data / "wice" / "dev.jsonl")),
         factcheckbench(read_rows(options.data / "factcheckbench" / "responses.jsonl")),
+        handbook(HANDBOOK),
     ]
     llm: ChatModel | None = load_model(options.llm, "llm") if options.queries == "llm" else None
     reranker = _reranker(options.rerank, options.cache)

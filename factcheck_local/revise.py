@@ -10,7 +10,7 @@ from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import TextGenerator
 from factcheck_local.prompts import load_prompt
 from factcheck_local.sentences import sentence_spans
-from factcheck_local.types import Atom, Segment
+from factcheck_local.types import Atom, Segment, Span
 from factcheck_local.wording import (
     content_words,
     is_elliptical,
@@ -26,7 +26,7 @@ MAX_REPLY_TOKENS = 96
 
 Which = Literal["vague", "all"]
 
-#: Called with the atoms done and all atoms.
+#: Called with the atoms done and all atoms that are to be reworded.
 Progress = Callable[[int, int], None]
 
 #: Share of the old words that the new text has to keep, and of the new words
@@ -74,28 +74,29 @@ def revise(
         progress: called before each atom.
     """
     whole = " ".join((question or "", *(s.text for s in segments)))
-    place = {s.span: i for i, s in enumerate(segments)}
-    revised: list[Atom] = []
+    place: dict[Span | None, int] = {s.span: i for i, s in enumerate(segments)}
+    revised = list(atoms)
     failures: dict[str, str] = {}
     refused = 0
-    for done, atom in enumerate(atoms):
-        progress(done, len(atoms))
-        at = place.get(atom.span) if atom.span else None
-        prompt = _prompt(atom.text, which)
-        if at is None or not atom.kind.check_worthy or prompt is None:
-            revised.append(atom)
-            continue
+    needed = {
+        i: prompt
+        for i, atom in enumerate(atoms)
+        if atom.kind.check_worthy and atom.span in place and (prompt := _prompt(atom.text, which))
+    }
+    # One prompt after the other: its instructions and examples are then read once.
+    for done, i in enumerate(sorted(needed, key=lambda i: (needed[i], i))):
+        progress(done, len(needed))
+        atom = atoms[i]
+        at = place[atom.span]
         try:
-            text = _ask(atom, segments, at, generator, question, prompt)
+            text = _ask(atom, segments, at, generator, question, needed[i])
         except ScoringError as error:
             failures[atom.id] = str(error)
-            revised.append(atom)
             continue
         if _trusted(text, atom.text, whole):
-            revised.append(replace(atom, text=text))
+            revised[i] = replace(atom, text=text)
         else:
             refused += 1
-            revised.append(atom)
     return Revised(tuple(revised), failures, refused)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from benchmarks.evidence import Collection, Query, factcheckbench, wice
+from benchmarks.evidence import Collection, Query, factcheckbench, handbook, wice
 from benchmarks.retrieval import indexed, measure
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
@@ -46,6 +47,28 @@ def test_gold_evidence() -> None:
         {name["x"]},
         {name["x"], name["y"]},
     ]
+
+
+def test_the_pages_that_a_label_names(tmp_path: Path) -> None:
+    """The files are the corpus, the answers are not; a claim without a page is left out."""
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "pumps.md").write_text("# Pumps\n\nThe pump stands in the cellar.\n")
+    claims = [
+        {"text": "The pump is in the cellar.", "sources": ["pumps.md"]},
+        {"text": "The pump is red.", "sources": []},
+    ]
+    labels = tmp_path / "answers" / "a.labels.json"
+    labels.write_text(json.dumps({"claims": claims}))
+    (tmp_path / "answers" / "a.md").write_text("The pump is in the cellar. It is red.")
+    found = handbook(tmp_path)
+    assert found.queries == {"by page": [Query(claims[0]["text"], frozenset({"pumps.md"}))]}
+    with indexed(found, FakeEmbedder(), tmp_path / "cache") as store:
+        assert store.count() == 1
+        row, *_ = measure(found, store, FakeEmbedder(), ways=["fused"])
+    assert row["recall@3"] == 1.0
+    before = found.digest
+    (tmp_path / "pumps.md").write_text("# Pumps\n\nGone.\n")
+    assert found.digest != before
 
 
 DOCUMENTS = {

@@ -66,6 +66,20 @@ def test_a_unit_that_the_sentence_said_before_is_completed() -> None:
     assert revise([atom], [unit], other).atoms == (atom,)
 
 
+def test_claims_of_one_prompt_are_asked_for_together() -> None:
+    """A model reads again what differs from the chat before; the atoms keep their order."""
+    units = segment("It is paid. Guests pay within 30. It is due. Members pay within 60.")
+    atoms = [Atom(f"a{i}", u.text, u.text, span=u.span) for i, u in enumerate(units)]
+    model = FakeChatModel(lambda messages: messages[-1].content.rpartition("Claim: ")[2])
+    seen: list[tuple[int, int]] = []
+    found = revise(atoms, units, model, progress=lambda *at: seen.append(at))
+    assert found.atoms == tuple(atoms)
+    asked = [messages[0].content for messages in model.calls]
+    assert asked[:2] == [load_prompt("complete").system.strip()] * 2
+    assert asked[2:] == [load_prompt("revise").system.strip()] * 2
+    assert seen == [(0, 4), (1, 4), (2, 4), (3, 4)]
+
+
 def test_the_model_is_asked_only_where_it_is_needed() -> None:
     clear = Atom("a1", "The Standard plan costs 189 euros.", UNITS[0].text, span=UNITS[0].span)
     skipped = Atom("a2", "It is fine.", UNITS[1].text, Kind.META_STATEMENT, UNITS[1].span)
