@@ -53,15 +53,13 @@ def test_the_pages_that_a_label_names(tmp_path: Path) -> None:
     """The files are the corpus, the answers are not; a claim without a page is left out."""
     (tmp_path / "answers").mkdir()
     (tmp_path / "pumps.md").write_text("# Pumps\n\nThe pump stands in the cellar.\n")
-    claims = [
-        {"text": "The pump is in the cellar.", "sources": ["pumps.md"]},
-        {"text": "The pump is red.", "sources": []},
-    ]
+    text = "The pump is in the cellar."
+    claims = [{"text": text, "sources": ["pumps.md"]}, {"text": "It is red.", "sources": []}]
     labels = tmp_path / "answers" / "a.labels.json"
     labels.write_text(json.dumps({"claims": claims}))
     (tmp_path / "answers" / "a.md").write_text("The pump is in the cellar. It is red.")
     found = handbook(tmp_path)
-    assert found.queries == {"by page": [Query(claims[0]["text"], frozenset({"pumps.md"}))]}
+    assert found.queries == {"by page": [Query(text, frozenset({"pumps.md"}))]}
     with indexed(found, FakeEmbedder(), tmp_path / "cache") as store:
         assert store.count() == 1
         row, *_ = measure(found, store, FakeEmbedder(), ways=["fused"])
