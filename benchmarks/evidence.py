@@ -68,7 +68,7 @@ class Collection:
 
     @property
     def digest(self) -> str:
-        """Sha256 over the documents, in hex."""
+        """Sha256 over the documents, in a folder with its answers, in hex."""
         if self.folder is not None:
             return digest_of(sorted(f for f in self.folder.rglob("*") if f.is_file()))
         values = json.dumps(sorted(self.documents.items()), ensure_ascii=False)

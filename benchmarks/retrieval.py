@@ -25,6 +25,7 @@ from statistics import fmean
 from typing import Any, get_args
 
 from benchmarks.evidence import Collection, Query, factcheckbench, handbook, wice
+from benchmarks.handbook import CORPUS
 from benchmarks.nli.pairs import read_rows
 from benchmarks.nli.sample import CACHE, DATA, kept_scorer
 from factcheck_local import __version__
@@ -46,7 +47,6 @@ from factcheck_local.rerankers import EncoderReranker, load_reranker
 from factcheck_local.retrieve import Retrieval, retrieve, search
 from factcheck_local.types import Atom, Context
 
-HANDBOOK = Path(__file__).parent.parent / "corpora" / "handbook"
 #: The first is how many a run takes by default.
 CUTOFFS = (Settings().k, 5, 10)
 WAYS: tuple[Retrieval, ...] = get_args(Retrieval)
@@ -204,7 +204,7 @@ def main() -> None:
     collections = [
         wice(read_rows(options.data / "wice" / "dev.jsonl")),
         factcheckbench(read_rows(options.data / "factcheckbench" / "responses.jsonl")),
-        handbook(HANDBOOK),
+        handbook(CORPUS),
     ]
     llm: ChatModel | None = load_model(options.llm, "llm") if options.queries == "llm" else None
     reranker = _reranker(options.rerank, options.cache)

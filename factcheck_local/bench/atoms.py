@@ -33,7 +33,6 @@ FILE = "ChatGPT.jsonl"
 #: atoms of one biography share a name, and lie around 0.6 without saying the same.
 THRESHOLD = 0.8
 
-
 Row = Mapping[str, Any]
 
 
@@ -84,12 +83,12 @@ def load(path: Path) -> tuple[list[Biography], str]:
             if start < 0:
                 continue  # not verbatim in the answer: there is nothing to tie atoms to
             at = start + len(said)
-            human, drafted = (
+            human, draft = (
                 tuple(a["text"] for a in sentence.get(f"{by}-atomic-facts") or ())
                 for by in ("human", "model")
             )
             relevant = bool(sentence.get("is-relevant"))
-            sentences.append(Sentence(Span(start, at), relevant, human, drafted))
+            sentences.append(Sentence(Span(start, at), relevant, human, draft))
         if sentences:
             question = str(row.get("input", "")).removeprefix("Question:").strip() or None
             answer, topic = Answer(text, where, question), str(row.get("topic") or "")
