@@ -52,8 +52,9 @@ class Settings:
         where: conditions on the sources that may be used, see ``indexer.scope.Condition``.
         as_groups: groups whose access restricts what may be used; None for no restriction.
         queries: what is looked for beside an atom's own words. ``atom``: nothing;
-            ``question``: the question in front of it; ``llm``: queries that the LLM
-            writes, see ``queries.write_queries``.
+            ``headings``: what stands above it in the answer, too; ``question``: the
+            question in front of it; ``llm``: queries that the LLM writes, see
+            ``queries.write_queries``.
         query_rounds: how often the LLM may look at what its queries find and write
             another, at least 0.
         rerank: what reads the best passages again before the k are taken: ``encoder``

@@ -24,7 +24,7 @@ from factcheck_local.duplicates import near_duplicates
 from factcheck_local.errors import StoreError
 from factcheck_local.graph import pairs_to_relate
 from factcheck_local.indexer.scope import Condition, in_scope
-from factcheck_local.queries import SHOWN, with_question, write_queries
+from factcheck_local.queries import SHOWN, with_headings, with_question, write_queries
 from factcheck_local.quote import pick_quotes
 from factcheck_local.records import Record
 from factcheck_local.relate import (
@@ -225,7 +225,7 @@ class FactChecker(Conditions):
             retrieval=self.settings.retrieval,
             scope=in_scope(store.sources(), where, self.settings.as_groups),
         )
-        queries = self._queries(atoms, record.answer.question, find, work)
+        queries = self._queries(atoms, record.answer, find, work)
         with work.stage("load"):
             reranker = self.reranker
         with work.stage("retrieve"):
@@ -242,15 +242,17 @@ class FactChecker(Conditions):
     def _queries(
         self,
         atoms: Sequence[Atom],
-        question: str | None,
+        answer: Answer,
         find: Callable[..., Retrieved],
         work: Work,
     ) -> Mapping[str, tuple[str, ...]]:
         """What is looked for beside the atoms' own words, by atom."""
-        if self.settings.queries == "question":
-            return with_question(atoms, question)
         if self.settings.queries == "atom":
             return {}
+        if self.settings.queries == "headings":
+            return with_headings(atoms, answer.text)
+        if self.settings.queries == "question":
+            return with_question(atoms, answer.question)
 
         def look(atom: Atom, queries: Sequence[str]) -> Sequence[Context]:
             return find([atom], k=SHOWN, queries={atom.id: queries}).contexts
@@ -262,7 +264,7 @@ class FactChecker(Conditions):
                 atoms,
                 llm,
                 look,
-                question=question,
+                question=answer.question,
                 rounds=self.settings.query_rounds,
                 progress=lambda done, count: self._progress("queries", done, count),
             )

@@ -312,7 +312,7 @@ def test_an_answer_without_a_store_says_what_to_do(minilm: SentenceTransformerEm
         ({"assessor": "fr9"}, "assessor: expected fr1, .*, felm-claim-content, got 'fr9'"),
         ({"atomizer": "x"}, "atomizer: expected atoms, verify, veriscore, got 'x'"),
         ({"budget": -1}, "budget: expected at least 0, got -1"),
-        ({"queries": "x"}, "queries: expected atom, question, llm, got 'x'"),
+        ({"queries": "x"}, "queries: expected atom, headings, question, llm, got 'x'"),
         ({"query_rounds": -1}, "query_rounds: expected at least 0, got -1"),
         ({"retrieval": "x"}, "retrieval: expected dense, lexical, fused, got 'x'"),
         ({"min_similarity": 2.0}, "min_similarity: expected a cosine, got 2.0"),

@@ -70,8 +70,8 @@ from factcheck_local.retrieve import Retrieval
 @click.option(
     "--queries",
     type=click.Choice(get_args(Queries)),
-    help="What is looked for beside the claim: nothing, the question with it, or what the LLM "
-    f"writes; {Settings().queries}.",
+    help="What is looked for beside the claim: nothing, the claim under its headings in the answer "
+    f"or behind the question, or what the LLM writes; {Settings().queries}.",
 )
 @click.option(
     "--query-rounds",

@@ -1,4 +1,4 @@
-"""Queries beside the atom's own words: with the question, or written by the LLM.
+"""Queries beside the atom's own words: with its headings, the question, or by the LLM.
 
 The LLM's are refined against what they find, as in VERIFY (Bayat et al. 2024,
 "FactBench"): it sees the best passages and either leaves it at that or writes another.
@@ -6,6 +6,7 @@ The LLM's are refined against what they find, as in VERIFY (Bayat et al. 2024,
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,10 +15,11 @@ from factcheck_local.errors import ScoringError
 from factcheck_local.models.contracts import TextGenerator
 from factcheck_local.prompts import load_prompt
 from factcheck_local.queries.parse import parse_queries, says_found
-from factcheck_local.types import Atom, Context
+from factcheck_local.segment import segment
+from factcheck_local.types import Atom, Context, titled
 from factcheck_local.wording import content_words, normalised, numbers
 
-Queries = Literal["atom", "question", "llm"]
+Queries = Literal["atom", "headings", "question", "llm"]
 
 #: Queries that the model writes at first, at most; each round adds one more.
 FIRST = 2
@@ -26,6 +28,9 @@ FIRST = 2
 SHOWN, WORDS = 3, 30
 
 MAX_REPLY_TOKENS = 64
+
+#: What a heading or a line above a list carries besides its words.
+_MARKUP = "#*_:. "
 
 #: Gives the `SHOWN` best passages for an atom and further queries, best first.
 Look = Callable[[Atom, Sequence[str]], Sequence[Context]]
@@ -48,6 +53,30 @@ class Written:
     by_atom: Mapping[str, tuple[str, ...]]
     refused: int
     failed: int
+
+
+def with_headings(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]]:
+    """What stands above each atom in the answer, in the form in which passages are embedded.
+
+    An answer's heading often names what its sentences are about and do not repeat, as a
+    document's does.
+
+    Args:
+        atoms: those to verify; one without a span has no query.
+        text: the answer.
+
+    Returns:
+        The heading path, a line end and the atom, by atom id; none where nothing stands above.
+    """
+    segments = segment(text)
+    starts = [s.span.start for s in segments]
+    queries = {}
+    for atom in atoms:
+        at = bisect_right(starts, atom.span.start) - 1 if atom.span else -1
+        above = [h.strip(_MARKUP) for h in segments[at].headings] if at >= 0 else []
+        if any(above):
+            queries[atom.id] = (titled(" > ".join(filter(None, above)), atom.text),)
+    return queries
 
 
 def with_question(atoms: Sequence[Atom], question: str | None) -> dict[str, tuple[str, ...]]:

@@ -11,10 +11,11 @@ from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.prompts import load_prompt
-from factcheck_local.queries import with_question, write_queries
+from factcheck_local.queries import with_headings, with_question, write_queries
 from factcheck_local.queries.parse import parse_queries, says_found
 from factcheck_local.queries.stage import FIRST, SHOWN, WORDS
-from factcheck_local.types import Atom, Context
+from factcheck_local.segment import segment
+from factcheck_local.types import Atom, Context, Span
 from factcheck_local.wording import content_words
 
 LUNCH = Atom("a1", "Guests pay 12 euros for lunch.", "Guests pay 12 euros for lunch.")
@@ -118,6 +119,48 @@ def test_the_question_stands_in_front() -> None:
         "a1": ("What does lunch cost? Guests pay 12 euros for lunch.",)
     }
     assert with_question([LUNCH], None) == with_question([LUNCH], "  ") == {}
+
+
+ANSWER = """Lunch is from 11:30.
+
+## *Canteen*: prices
+
+Guests pay 12 euros. So do visitors.
+
+Further prices:
+
+- Coffee is 2 euros.
+
+### 1.
+
+Water is free.
+"""
+
+
+def test_an_atom_goes_with_what_stands_above_it() -> None:
+    atoms = [Atom(s.text, s.text, s.text, span=s.span) for s in segment(ANSWER)]
+    found = with_headings(atoms, ANSWER)
+    assert found["So do visitors."] == ("Canteen*: prices\nSo do visitors.",)
+    assert found["Coffee is 2 euros."] == (
+        "Canteen*: prices > Further prices\nCoffee is 2 euros.",
+    )
+    # Nothing above, and a heading without a word of its own.
+    assert "Lunch is from 11:30." not in found
+    assert found["Water is free."] == ("Canteen*: prices > 1\nWater is free.",)
+
+
+def test_the_place_of_an_atom_counts_and_not_its_words() -> None:
+    at = ANSWER.index("2 euros.")
+    reworded = Atom("a", "A cup of coffee costs 2 euros.", "2 euros.", span=Span(at, at + 8))
+    assert with_headings([reworded], ANSWER) == {
+        "a": ("Canteen*: prices > Further prices\nA cup of coffee costs 2 euros.",)
+    }
+
+
+def test_an_atom_without_a_place_has_no_headings() -> None:
+    assert with_headings([LUNCH], ANSWER) == {}
+    early = Atom("a", "Lunch", "Lunch", span=Span(0, 5))
+    assert with_headings([early], "\n" + ANSWER) == {}
 
 
 def test_two_queries_at_most_and_the_claim_is_none() -> None:
