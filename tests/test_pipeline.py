@@ -387,16 +387,22 @@ def test_queries_of_the_model_are_notes_never_verdicts(
     assert run.seconds["queries"] >= 0
 
 
-def test_the_question_goes_with_the_claim(
-    store: Store, minilm: SentenceTransformerEmbedder
+@pytest.mark.parametrize(
+    ("queries", "answer"),
+    [
+        ("question", Answer("Guests are treated alike.", None, "How much annual leave is there?")),
+        ("headings", Answer("# Annual leave\n\nGuests are treated alike.")),
+    ],
+)
+def test_what_surrounds_a_claim_is_looked_for_with_it(
+    store: Store, minilm: SentenceTransformerEmbedder, queries: str, answer: Answer
 ) -> None:
-    answer = Answer("Guests are treated alike.", question="How much annual leave is there?")
     found = {}
-    for queries in ("atom", "question"):
-        checker = scripted(store, minilm, queries=queries, retrieval="lexical", k=2)
+    for way in ("atom", queries):
+        checker = scripted(store, minilm, queries=way, retrieval="lexical", k=2)
         run = checker.verify(Record(answer))
-        found[queries] = {Path(c.source).name for c in run.assessment.contexts}
-    assert found == {"atom": {"canteen.txt"}, "question": {"canteen.txt", "leave.md"}}
+        found[way] = {Path(c.source).name for c in run.assessment.contexts}
+    assert found == {"atom": {"canteen.txt"}, queries: {"canteen.txt", "leave.md"}}
 
 
 def test_a_reranker_is_named_in_the_run(store: Store, minilm: SentenceTransformerEmbedder) -> None:

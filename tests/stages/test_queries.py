@@ -141,9 +141,7 @@ def test_an_atom_goes_with_what_stands_above_it() -> None:
     atoms = [Atom(s.text, s.text, s.text, span=s.span) for s in segment(ANSWER)]
     found = with_headings(atoms, ANSWER)
     assert found["So do visitors."] == ("Canteen*: prices\nSo do visitors.",)
-    assert found["Coffee is 2 euros."] == (
-        "Canteen*: prices > Further prices\nCoffee is 2 euros.",
-    )
+    assert found["Coffee is 2 euros."] == ("Canteen*: prices > Further prices\nCoffee is 2 euros.",)
     # Nothing above, and a heading without a word of its own.
     assert "Lunch is from 11:30." not in found
     assert found["Water is free."] == ("Canteen*: prices > 1\nWater is free.",)
