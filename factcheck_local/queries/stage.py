@@ -70,7 +70,7 @@ def with_headings(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]
     """
     segments = segment(text)
     starts = [s.span.start for s in segments]
-    queries = {}
+    queries: dict[str, tuple[str, ...]] = {}
     for atom in atoms:
         at = bisect_right(starts, atom.span.start) - 1 if atom.span else -1
         above = [h.strip(_MARKUP) for h in segments[at].headings] if at >= 0 else []
