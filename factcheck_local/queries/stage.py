@@ -29,8 +29,8 @@ SHOWN, WORDS = 3, 30
 
 MAX_REPLY_TOKENS = 64
 
-#: What a heading or a line above a list carries besides its words.
-_MARKUP = "#*_:. "
+#: What a heading, a line above a list or the head row of a table has between its words.
+_MARKUP = str.maketrans({"*": None, "`": None, "|": " "})
 
 #: Gives the `SHOWN` best passages for an atom and further queries, best first.
 Look = Callable[[Atom, Sequence[str]], Sequence[Context]]
@@ -73,9 +73,10 @@ def with_headings(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]
     queries: dict[str, tuple[str, ...]] = {}
     for atom in atoms:
         at = bisect_right(starts, atom.span.start) - 1 if atom.span else -1
-        above = [h.strip(_MARKUP) for h in segments[at].headings] if at >= 0 else []
-        if any(above):
-            queries[atom.id] = (titled(" > ".join(filter(None, above)), atom.text),)
+        above = segments[at].headings if at >= 0 else ()
+        said = [" ".join(line.translate(_MARKUP).split()).rstrip(":. ") for line in above]
+        if any(said):
+            queries[atom.id] = (titled(" > ".join(filter(None, said)), atom.text),)
     return queries
 
 

@@ -131,20 +131,25 @@ Further prices:
 
 - Coffee is 2 euros.
 
-### 1.
+### ...
 
 Water is free.
+
+| Drink | Price |
+|---|---|
+| Tea | 1 euro |
 """
 
 
 def test_an_atom_goes_with_what_stands_above_it() -> None:
     atoms = [Atom(s.text, s.text, s.text, span=s.span) for s in segment(ANSWER)]
     found = with_headings(atoms, ANSWER)
-    assert found["So do visitors."] == ("Canteen*: prices\nSo do visitors.",)
-    assert found["Coffee is 2 euros."] == ("Canteen*: prices > Further prices\nCoffee is 2 euros.",)
-    # Nothing above, and a heading without a word of its own.
+    assert found["So do visitors."] == ("Canteen: prices\nSo do visitors.",)
+    assert found["Coffee is 2 euros."] == ("Canteen: prices > Further prices\nCoffee is 2 euros.",)
+    assert found["| Tea | 1 euro |"] == ("Canteen: prices > Drink Price\n| Tea | 1 euro |",)
+    # A heading without a word, and nothing above.
+    assert found["Water is free."] == ("Canteen: prices\nWater is free.",)
     assert "Lunch is from 11:30." not in found
-    assert found["Water is free."] == ("Canteen*: prices > 1\nWater is free.",)
 
 
 def test_the_place_of_an_atom_counts_and_not_its_words() -> None:
@@ -152,7 +157,7 @@ def test_the_place_of_an_atom_counts_and_not_its_words() -> None:
     at = ANSWER.index(unit)
     reworded = Atom("a", "A cup costs 2 euros.", unit, span=Span(at, at + len(unit)))
     assert with_headings([reworded], ANSWER) == {
-        "a": ("Canteen*: prices > Further prices\nA cup costs 2 euros.",)
+        "a": ("Canteen: prices > Further prices\nA cup costs 2 euros.",)
     }
 
 
