@@ -6,7 +6,6 @@ The LLM's are refined against what they find, as in VERIFY (Bayat et al. 2024,
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,9 +27,6 @@ FIRST = 2
 SHOWN, WORDS = 3, 30
 
 MAX_REPLY_TOKENS = 64
-
-#: What a heading, a line above a list or the head row of a table has between its words.
-_MARKUP = str.maketrans({"*": None, "`": None, "|": " "})
 
 #: Gives the `SHOWN` best passages for an atom and further queries, best first.
 Look = Callable[[Atom, Sequence[str]], Sequence[Context]]
@@ -62,22 +58,18 @@ def with_headings(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]
     document's does.
 
     Args:
-        atoms: those to verify; one without a span has no query.
+        atoms: those to verify; one that is of no unit of the answer has no query.
         text: the answer.
 
     Returns:
         The heading path, a line end and the atom, by atom id; none where nothing stands above.
     """
-    segments = segment(text)
-    starts = [s.span.start for s in segments]
-    queries: dict[str, tuple[str, ...]] = {}
-    for atom in atoms:
-        at = bisect_right(starts, atom.span.start) - 1 if atom.span else -1
-        above = segments[at].headings if at >= 0 else ()
-        said = [" ".join(line.translate(_MARKUP).split()).rstrip(":. ") for line in above]
-        if any(said):
-            queries[atom.id] = (titled(" > ".join(filter(None, said)), atom.text),)
-    return queries
+    above = {s.span: s.headings for s in segment(text)}
+    return {
+        a.id: (titled(" > ".join(above[a.span]), a.text),)
+        for a in atoms
+        if a.span is not None and above.get(a.span)
+    }
 
 
 def with_question(atoms: Sequence[Atom], question: str | None) -> dict[str, tuple[str, ...]]:

