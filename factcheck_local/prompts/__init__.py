@@ -76,7 +76,7 @@ def load_prompt(name: str) -> Prompt:
     raw = (resources.files(__name__) / f"{name}.toml").read_bytes()
     data = tomllib.loads(raw.decode("utf-8"))
     return Prompt(
-        name=name,
+        name=data.get("name", name),
         version=data["version"],
         sha256=hashlib.sha256(raw).hexdigest(),
         system=data["system"],

@@ -19,6 +19,9 @@ from factcheck_local.relate.readout import Readout, ReadoutFile
 
 PROMPT = "relate"
 
+#: The prompt of a model with an adapter for it.
+ADAPTED_PROMPT = "relate-v2"
+
 #: Tokens read as entailment, contradiction, neutral: those of the prompt.
 LABELS = ("A", "B", "C")
 

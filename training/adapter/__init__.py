@@ -1,0 +1,1 @@
+"""Training of the adapter that makes an instructed LLM a relation model."""

@@ -1,0 +1,121 @@
+"""Labelled pairs as groups, a passage with all its claims, and what is held out of them.
+
+Three kinds of files, all JSON lines: authored passages with their claims, sets of passages
+with claims labelled against each (``training/data/README.md``), and plain pairs
+``{"premise", "hypothesis", "label"}``. What is held out is decided by a hash of the passage
+(of the set's name), so it stays the same whatever else is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+LABELS = ("entailment", "contradiction", "neutral")
+
+#: A label of two-way sets: anything but entailment.
+NOT_ENTAILMENT = "not_entailment"
+
+#: One in so many is held out, by kind of source.
+HELD_OUT = {"authored": 12, "sets": 5, "pairs": 12, "check-covid": 6, "scifact": 6}
+
+#: Open claims of a set's passage that are drawn for each decided one; most pairs are open.
+OPEN_PER_DECIDED = 1.3
+LEAST_OPEN = 3
+MOST_CLAIMS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim with its label against the group's passage."""
+
+    text: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A passage and the claims that are read behind it.
+
+    Attributes:
+        source: name of the file that it is from.
+        title: empty if the passage has none.
+    """
+
+    source: str
+    title: str
+    passage: str
+    claims: tuple[Claim, ...]
+
+    def drawn(self, rng: random.Random) -> Group:
+        """The group as one step of training reads it: shuffled, open claims of sets sampled."""
+        claims = list(self.claims)
+        rng.shuffle(claims)
+        if self.source.startswith("sets/"):
+            decided = [c for c in claims if c.label != "neutral"]
+            near = [c for c in claims if c.label == "neutral"]
+            count = max(LEAST_OPEN, round(OPEN_PER_DECIDED * len(decided)))
+            claims = decided + near[:count]
+            rng.shuffle(claims)
+        return replace(self, claims=tuple(claims[:MOST_CLAIMS]))
+
+
+def is_held_out(kind: str, text: str) -> bool:
+    """Whether a passage (of ``sets``: a set by its name) is kept from training."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return int.from_bytes(digest[:8], "big") % HELD_OUT.get(kind, HELD_OUT["pairs"]) == 0
+
+
+def authored(path: Path, *, held_out: bool) -> list[Group]:
+    """The passages of one authored file, those held out or the others."""
+    return [
+        Group(
+            path.stem,
+            row["title"],
+            row["passage"],
+            tuple(Claim(c["text"], c["label"]) for c in row["claims"]),
+        )
+        for row in _rows(path)
+        if is_held_out("authored", row["passage"]) == held_out
+    ]
+
+
+def sets(path: Path, *, held_out: bool) -> list[Group]:
+    """The passages of a file of sets, each with all claims of its set."""
+    found = []
+    for row in _rows(path):
+        if is_held_out("sets", row["set"]) != held_out:
+            continue
+        for passage in row["passages"]:
+            claims = tuple(Claim(c["text"], _label(c, passage["id"])) for c in row["claims"])
+            found.append(Group(f"sets/{path.stem}", passage["title"], passage["text"], claims))
+    return found
+
+
+def pairs(path: Path, *, held_out: bool, least: int = 1) -> list[Group]:
+    """Plain pairs, those of one premise together; premises with fewer than ``least`` left out."""
+    by_premise: dict[str, list[Claim]] = {}
+    for row in _rows(path):
+        claim = Claim(row["hypothesis"].strip(), row["label"])
+        by_premise.setdefault(row["premise"], []).append(claim)
+    return [
+        Group(path.stem, "", premise, tuple(claims))
+        for premise, claims in by_premise.items()
+        if is_held_out(path.stem, premise) == held_out and len(claims) >= least
+    ]
+
+
+def _label(claim: dict[str, Any], passage: str) -> str:
+    if passage in claim["entailed_by"]:
+        return "entailment"
+    return "contradiction" if passage in claim["contradicted_by"] else "neutral"
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)

@@ -1,0 +1,154 @@
+"""Train an adapter that makes an instructed LLM a relation model.
+
+    python -m training.adapter.train --base model.gguf --public DATA/nli --out RUN --minutes 90
+
+Stops after ``--minutes`` of training, the learning rate falling over the second half. The state
+is saved every few minutes; the same command goes on from it. ``--device cuda`` trains on a GPU.
+RUN/adapter.pt is what ``training.adapter.export`` turns into a file for llama.cpp.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+
+from factcheck_local.models.chat_format import chat_format
+from factcheck_local.prompts import load_prompt
+from factcheck_local.relate.llm import ADAPTED_PROMPT
+from training.adapter.groups import Group
+from training.adapter.mixture import batches, sources
+from training.adapter.model import Adapted, load, loss_of
+from training.adapter.packing import Packer
+
+DATA = Path(__file__).parents[1] / "data"
+SAVE_SECONDS = 300
+LOG_STEPS = 20
+#: A step's summed loss is divided by it, so that each claim weighs the same in every step.
+CLAIMS_PER_STEP = 25.0
+
+
+@click.command()
+@click.option("--base", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--public", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--from", "begin", type=click.Path(exists=True, path_type=Path), help="adapter.pt")
+@click.option("--minutes", type=float, default=90, show_default=True)
+@click.option("--rank", type=int, default=8, show_default=True)
+@click.option("--alpha", type=float, default=16, show_default=True)
+@click.option("--first-layer", type=int, default=0, show_default=True)
+@click.option("--lr", type=float, default=2e-4, show_default=True)
+@click.option("--tokens", type=int, default=1200, show_default=True, help="In a step, at least.")
+@click.option("--smoothing", type=float, default=0.03, show_default=True)
+@click.option("--template", default="chatml", show_default=True)
+@click.option("--device", default="cpu", show_default=True)
+@click.option("--threads", type=int, default=2, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True)
+def main(
+    base: Path,
+    public: Path,
+    own: Path,
+    out: Path,
+    begin: Path | None,
+    minutes: float,
+    rank: int,
+    alpha: float,
+    first_layer: int,
+    lr: float,
+    tokens: int,
+    smoothing: float,
+    template: str,
+    device: str,
+    threads: int,
+    seed: int,
+) -> None:
+    """Train an adapter for the GGUF file BASE on the own and the public pairs."""
+    torch.set_num_threads(threads)
+    torch.manual_seed(seed)
+    out.mkdir(parents=True, exist_ok=True)
+    model = load(base, rank=rank, alpha=alpha, device=device, first_layer=first_layer)
+    packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
+    adapter = model.adapter
+    if begin:
+        restore(model, torch.load(begin, weights_only=True))
+    optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
+    state, spent, step, claims = out / "state.pt", 0.0, 0, 0
+    if state.exists():
+        saved = torch.load(state, weights_only=True)
+        restore(model, saved)
+        optimizer.load_state_dict(saved["optimizer"])
+        spent, step, claims = saved["seconds"], saved["step"], saved["claims"]
+        click.echo(f"goes on after {step} steps, {spent / 60:.0f} min", err=True)
+    # A run that goes on draws another order: its seed moves with the steps done.
+    stream = batches(sources(own, public), packer, tokens=tokens, seed=seed + step)
+    budget, begun, last_save = 60 * minutes, time.monotonic() - spent, spent
+    loss_sum = count_sum = 0.0
+    while spent < budget:
+        for group in optimizer.param_groups:
+            group["lr"] = rate(spent / budget, lr)
+        loss, count = _step(model, packer, next(stream), smoothing)
+        torch.nn.utils.clip_grad_norm_(adapter.values(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        step, claims, spent = step + 1, claims + count, time.monotonic() - begun
+        loss_sum, count_sum = loss_sum + loss, count_sum + count
+        if step % LOG_STEPS == 0:
+            click.echo(
+                f"step {step}  {spent / 60:.1f} min  {claims} claims  "
+                f"loss {loss_sum / count_sum:.3f}",
+                err=True,
+            )
+            loss_sum = count_sum = 0.0
+        if spent - last_save > SAVE_SECONDS or spent >= budget:
+            torch.save(
+                _saved(model, rank, first_layer)
+                | {
+                    "optimizer": optimizer.state_dict(),
+                    "seconds": spent,
+                    "step": step,
+                    "claims": claims,
+                },
+                state.with_suffix(".new"),
+            )
+            state.with_suffix(".new").replace(state)
+            last_save = spent
+    torch.save(_saved(model, rank, first_layer), out / "adapter.pt")
+    (out / "run.json").write_text(
+        json.dumps({"base": base.name, "steps": step, "claims": claims, "seconds": spent})
+    )
+
+
+def rate(progress: float, peak: float) -> float:
+    """Learning rate: 3 % warm-up, constant for a third, then linear to a fiftieth."""
+    return peak * min(1.0, progress / 0.03) * max(0.02, min(1.0, (1.0 - progress) / 0.65))
+
+
+def restore(model: Adapted, saved: dict[str, Any]) -> None:
+    """Put saved adapter weights into a model of the same rank."""
+    with torch.no_grad():
+        for name, parameter in model.adapter.items():
+            parameter.copy_(saved["adapter"][name])
+
+
+def _saved(model: Adapted, rank: int, first_layer: int) -> dict[str, Any]:
+    weights = {name: p.detach().float().cpu() for name, p in model.adapter.items()}
+    return {"adapter": weights, "rank": rank, "alpha": model.alpha, "first_layer": first_layer}
+
+
+def _step(
+    model: Adapted, packer: Packer, groups: list[Group], smoothing: float
+) -> tuple[float, int]:
+    """Gradients of one batch; its summed loss and number of claims."""
+    labels = [claim.label for group in groups for claim in group.claims]
+    loss = loss_of(model.logits(packer.pack(groups)), labels, smoothing)
+    (loss / CLAIMS_PER_STEP).backward()  # type: ignore[no-untyped-call]
+    return loss.item(), len(labels)
+
+
+if __name__ == "__main__":
+    main()
