@@ -124,7 +124,11 @@ def command(
     settings = Settings(**settings_values(**chosen))
     card = find_card(settings.llm, "llm")
     llm = CachedChatModel(
-        lambda: load_model(settings.llm, "llm"), card.id, card.sha256, cache / REPLIES
+        lambda: load_model(settings.llm, "llm"),
+        card.id,
+        card.sha256,
+        cache / REPLIES,
+        card.adapters,
     )
     line = _command(name, data, assessors, oracle, claims, limit, seed, chosen)
     signed = summary.Signed(

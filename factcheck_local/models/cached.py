@@ -10,16 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.keyed_file import KeyedFile
-from factcheck_local.models.contracts import ChatModel, Message
+from factcheck_local.models.adapters import Adapter
+from factcheck_local.models.contracts import Adaptable, ChatModel, LabelScorer, Message
 
 Said = TypeVar("Said")
 
@@ -38,7 +39,12 @@ class CachedChatModel:
     """
 
     def __init__(
-        self, load: Callable[[], ChatModel], model_id: str, sha256: str, path: Path
+        self,
+        load: Callable[[], ChatModel],
+        model_id: str,
+        sha256: str,
+        path: Path,
+        adapters: Mapping[str, Adapter] | None = None,
     ) -> None:
         """Open the cache.
 
@@ -47,11 +53,13 @@ class CachedChatModel:
             model_id: its id, known beforehand.
             sha256: hash of its weights, known beforehand.
             path: the file that keeps what it said; made where it is not there.
+            adapters: those of its card.
 
         Raises:
             StoreError: if the file is damaged.
         """
         self._load = load
+        self._adapters = dict(adapters or {})
         self.id = model_id
         self.sha256 = sha256
         self.seconds = 0.0
@@ -102,12 +110,42 @@ class CachedChatModel:
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         """Score labels; see ``LabelScorer``. The missing endings are read together."""
-        keys = [self._key(messages, ending, list(labels)) for ending in endings]
+        return self._score(lambda model: model, messages, endings, labels)
+
+    def adapted(self, prompt: str) -> AdaptedCache:
+        """The model with one of its adapters, kept likewise; see ``Adaptable``."""
+        return AdaptedCache(self, prompt, self._adapters[prompt].sha256)
+
+    def score_adapted(
+        self,
+        prompt: str,
+        sha256: str,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+    ) -> npt.NDArray[np.float64]:
+        """``score_labels`` with the adapter for a prompt, whose hash is ``sha256``."""
+
+        def scorer(model: ChatModel) -> LabelScorer:
+            return cast(Adaptable, model).adapted(prompt)
+
+        return self._score(scorer, messages, endings, labels, sha256)
+
+    def _score(
+        self,
+        scorer: Callable[[ChatModel], LabelScorer],
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *beside: str,
+    ) -> npt.NDArray[np.float64]:
+        keys = [self._key(messages, ending, list(labels), *beside) for ending in endings]
         found = self._read(keys)
         missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
         if missing:
+            asked = list(missing.values())
             rows, taken = self._timed(
-                lambda model: model.score_labels(messages, list(missing.values()), labels)
+                lambda model: scorer(model).score_labels(messages, asked, labels)
             )
             found |= self._keep(dict(zip(missing, rows.tolist(), strict=True)), taken)
         said = self._count([found[key] for key in keys])
@@ -148,3 +186,20 @@ class CachedChatModel:
         chat = [[m.role, m.content] for m in messages]
         parts = [self.id, self.sha256, chat, *asked]
         return hashlib.sha256(json.dumps(parts).encode("ascii")).digest()
+
+
+class AdaptedCache:
+    """A kept model as a ``LabelScorer`` with one of its adapters."""
+
+    def __init__(self, model: CachedChatModel, prompt: str, adapter: str) -> None:
+        self.id = model.id
+        self.sha256 = model.sha256
+        self._model = model
+        self._prompt = prompt
+        self._adapter = adapter
+
+    def score_labels(
+        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Score labels; see ``LabelScorer``. The missing endings are read together."""
+        return self._model.score_adapted(self._prompt, self._adapter, messages, endings, labels)

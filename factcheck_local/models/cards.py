@@ -15,12 +15,17 @@ from typing import Any, Literal
 import platformdirs
 
 from factcheck_local.errors import ChecksumError, ModelError
+from factcheck_local.models.adapters import Adapter, adapters_of
 
 HASH_BLOCK = 1 << 20
 
 #: The backend of models that a server holds: their cards have an address and no files.
 SERVER_BACKEND = "openai_server"
 ROLES = ("llm", "embedder", "encoder", "reranker")
+
+#: What helps where a file of the package itself is not what it was.
+_REINSTALL = "pip install --force-reinstall factcheck-local"
+
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 #: Options that a model of each role cannot do without, and their types.
@@ -83,8 +88,7 @@ class ModelCard:
             shipped with the package (``shipped = true``); None keeps them in the
             data directory.
         calibration: how label logits become honest probabilities, by prompt.
-        readouts: file and sha256 of what reads an LLM's hidden state, by prompt;
-            see ``relate.readout``.
+        adapters: of an LLM, by the id of the prompt that each was trained with.
     """
 
     id: str
@@ -98,7 +102,7 @@ class ModelCard:
     location: Path | None = None
     note: str = ""
     calibration: Mapping[str, Any] = field(default_factory=dict)
-    readouts: Mapping[str, Any] = field(default_factory=dict)
+    adapters: Mapping[str, Adapter] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -157,13 +161,21 @@ class ModelCard:
                     f"model {self.id} is not here: {path} is missing",
                     hint=f"factcheck models pull {self.id}",
                 )
-            found = sha256_of(path)
-            if found != file.sha256:
-                raise ChecksumError(
-                    f"{path}: sha256 is {found[:16]}…, the card of {self.id} "
-                    f"says {file.sha256[:16]}…",
-                    hint=f"delete it, then: factcheck models pull {self.id}",
+            self._compare(path, file.sha256, f"delete it, then: factcheck models pull {self.id}")
+        for adapter in self.adapters.values():
+            if not adapter.path.is_file():
+                raise ModelError(
+                    f"{adapter.path} is missing, an adapter of {self.id}", hint=_REINSTALL
                 )
+            self._compare(adapter.path, adapter.sha256, _REINSTALL)
+
+    def _compare(self, path: Path, sha256: str, hint: str) -> None:
+        found = sha256_of(path)
+        if found != sha256:
+            raise ChecksumError(
+                f"{path}: sha256 is {found[:16]}…, the card of {self.id} says {sha256[:16]}…",
+                hint=hint,
+            )
 
 
 def data_directory() -> Path:
@@ -242,9 +254,9 @@ def card_from(data: Mapping[str, Any], place: object) -> ModelCard:
             location=_location(data),
             note=data.get("note", ""),
             calibration=data.get("calibration", {}),
-            readouts=data.get("readouts", {}),
+            adapters=adapters_of(data.get("adapters", {})),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{place}: not a model card: {error}") from error
     for problem in _problems(card):
         raise ModelError(f"{place}: not a model card: {problem}")

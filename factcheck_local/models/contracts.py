@@ -90,24 +90,17 @@ class LabelScorer(Identified, Protocol):
         """
 
 
-class StateScorer(LabelScorer, Protocol):
-    """A ``LabelScorer`` that also shows its hidden state."""
+class Adaptable(Protocol):
+    """An LLM whose card has adapters."""
 
-    def score_labels_and_states(
-        self,
-        messages: Sequence[Message],
-        endings: Sequence[str],
-        labels: Sequence[str],
-    ) -> tuple[npt.NDArray[np.float64], FloatArray]:
-        """Score labels as ``score_labels`` does.
+    def adapted(self, prompt: str) -> LabelScorer:
+        """The model with the adapter that was trained with a prompt.
 
-        Returns:
-            Shape (n, L): natural-log probabilities, normalised over the labels.
-            Shape (n, d): the last layer's output, after its norm, where the labels
-            were scored.
+        Args:
+            prompt: the prompt's id, one that the card's ``adapters`` name.
 
         Raises:
-            ScoringError: if a prompt does not fit the model's context.
+            ModelError: if there is no such adapter, or it does not fit the model.
         """
 
 

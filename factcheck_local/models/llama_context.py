@@ -79,10 +79,8 @@ class LlamaContext:
         self._memory = llama_cpp.llama_get_memory(self._ctx)
         self._batch = llama_cpp.llama_batch_init(BATCH_TOKENS, 0, 1)
         self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
-        self.n_embd: int = llama_cpp.llama_model_n_embd(self._model)
         self.n_ctx = n_ctx
-        #: Whether ``state`` can be asked for after a call that wants logits.
-        self.keeps_state = False
+        self._adapters: dict[Path, Any] = {}
 
     def tokenize(self, text: str, *, markup: bool) -> list[int]:
         """Token ids of ``text``, without a begin-of-text token.
@@ -139,8 +137,6 @@ class LlamaContext:
             batch.n_seq_id[i] = 1
             batch.seq_id[i][0] = 0
             batch.logits[i] = wants_logits and i == len(tokens) - 1
-        # With states on, llama.cpp keeps the last layer's output beside the logits.
-        self._lib.llama_set_embeddings(self._ctx, wants_logits and self.keeps_state)
         code = self._lib.llama_decode(self._ctx, batch)
         if code != 0:
             raise ScoringError(f"llama.cpp could not decode {len(tokens)} tokens (code {code})")
@@ -149,14 +145,25 @@ class LlamaContext:
         pointer = self._lib.llama_get_logits_ith(self._ctx, -1)
         return np.ctypeslib.as_array(pointer, shape=(self.n_vocab,)).astype(np.float32)
 
-    def state(self) -> npt.NDArray[np.float32]:
-        """The last layer's output, after its norm, at the token whose logits were wanted last.
+    def adapt(self, path: Path | None) -> None:
+        """Decode with the low-rank adapter of a file from now on; None: with the model alone.
 
-        Returns:
-            Shape (n_embd,), a copy.
+        What is in the cache was read with the former one, so the caller has to cut it.
+
+        Raises:
+            ModelError: if llama.cpp refuses the file, or it is of another model.
         """
-        pointer = self._lib.llama_get_embeddings_ith(self._ctx, -1)
-        return np.ctypeslib.as_array(pointer, shape=(self.n_embd,)).astype(np.float32)
+        if path is not None and path not in self._adapters:
+            # It lives as long as the model, which frees it.
+            found = self._lib.llama_adapter_lora_init(self._model, os.fsencode(path))
+            if not found:
+                raise ModelError(f"{path}: llama.cpp cannot load this adapter for the model")
+            self._adapters[path] = found
+        used = [] if path is None else [self._adapters[path]]
+        handles = (self._lib.llama_adapter_lora_p_ctypes * len(used))(*used)
+        scales = (ctypes.c_float * len(used))(*[1.0] * len(used))
+        if self._lib.llama_set_adapters_lora(self._ctx, handles, len(used), scales) != 0:
+            raise ModelError(f"{path}: llama.cpp cannot use this adapter")
 
     def cut(self, keep: int) -> None:
         """Forget the tokens from position ``keep`` on."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.chat_format import chat_format
-from factcheck_local.models.contracts import FloatArray, Message
+from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
 
 
@@ -48,6 +49,7 @@ class LlamaCppModel:
         template: name of the chat format.
         n_threads: threads; None takes the cores this process may use.
         n_gpu_layers: layers to offload; 0 keeps everything on the CPU.
+        adapters: by the id of the prompt that each is for, checked by the caller.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class LlamaCppModel:
         template: str,
         n_threads: int | None = None,
         n_gpu_layers: int = 0,
+        adapters: Mapping[str, Adapter] | None = None,
     ) -> None:
         self.id = model_id
         self.sha256 = sha256
@@ -71,6 +74,8 @@ class LlamaCppModel:
             n_gpu_layers=n_gpu_layers,
         )
         self._cached: list[int] = []
+        self._adapters = dict(adapters or {})
+        self._using: str | None = None
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
@@ -86,6 +91,7 @@ class LlamaCppModel:
             context_length=int(card.options["context_length"]),
             template=card.options["chat_format"],
             n_gpu_layers=gpu_layers(),
+            adapters=card.adapters,
         )
 
     def forget(self) -> None:
@@ -110,6 +116,7 @@ class LlamaCppModel:
         seed: int = 0,
     ) -> str:
         """Continue the chat; see ``TextGenerator``."""
+        self._use(None)
         prompt = self._tokens(messages) + self._assistant_opening()
         prompt += self._llama.tokenize(start, markup=False)
         logits = self._read(prompt, room=max_tokens, wants_logits=True)
@@ -135,27 +142,27 @@ class LlamaCppModel:
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         """Score labels after endings of one shared prompt; see ``LabelScorer``."""
-        return self._score(messages, endings, labels)[0]
+        return self.score_adapted(None, messages, endings, labels)
 
-    def score_labels_and_states(
-        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
-    ) -> tuple[npt.NDArray[np.float64], FloatArray]:
-        """Score labels and show the states behind them; see ``StateScorer``."""
-        self._llama.keeps_state = True
-        try:
-            return self._score(messages, endings, labels)
-        finally:
-            self._llama.keeps_state = False
+    def adapted(self, prompt: str) -> AdaptedScorer:
+        """The model with one of its adapters; see ``Adaptable``."""
+        if prompt not in self._adapters:
+            raise ModelError(f"{self.id}: no adapter for the prompt {prompt}")
+        return AdaptedScorer(self, prompt)
 
-    def _score(
-        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
-    ) -> tuple[npt.NDArray[np.float64], FloatArray]:
-        """Log probabilities, and the states if the context keeps them, else zeros."""
+    def score_adapted(
+        self,
+        prompt: str | None,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+    ) -> npt.NDArray[np.float64]:
+        """``score_labels`` with the adapter for a prompt, None for none."""
         label_tokens = self._first_tokens(labels)
         scores = np.empty((len(endings), len(labels)))
-        states = np.zeros((len(endings), self._llama.n_embd), dtype=np.float32)
         if not endings:
-            return scores, states
+            return scores
+        self._use(prompt)
         closing = self._markup(self._format.closing) + self._assistant_opening()
         tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
         prefix = self._tokens(messages, unfinished=True)
@@ -166,9 +173,14 @@ class LlamaCppModel:
             if not np.isfinite(chosen).all():
                 raise ScoringError(f"{self.id}: gave no numbers for its labels")
             scores[i] = chosen - np.logaddexp.reduce(chosen)
-            if self._llama.keeps_state:
-                states[i] = self._llama.state()
-        return scores, states
+        return scores
+
+    def _use(self, prompt: str | None) -> None:
+        """Switch to the adapter for a prompt; what was read with another one is forgotten."""
+        if prompt != self._using:
+            self._llama.adapt(self._adapters[prompt].path if prompt else None)
+            self.forget()
+            self._using = prompt
 
     def _first_tokens(self, labels: Sequence[str]) -> list[int]:
         if not all(labels):
@@ -225,6 +237,22 @@ class LlamaCppModel:
 
     def _markup(self, text: str) -> list[int]:
         return self._llama.tokenize(text, markup=True)
+
+
+class AdaptedScorer:
+    """A model as a ``LabelScorer`` with one of its adapters; it shares the model's memory."""
+
+    def __init__(self, model: LlamaCppModel, prompt: str) -> None:
+        self.id = model.id
+        self.sha256 = model.sha256
+        self._model = model
+        self._prompt = prompt
+
+    def score_labels(
+        self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Score labels after endings of one shared prompt; see ``LabelScorer``."""
+        return self._model.score_adapted(self._prompt, messages, endings, labels)
 
 
 def _next_token(

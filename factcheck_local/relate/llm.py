@@ -1,21 +1,20 @@
 """An instructed LLM as pair scorer: the probabilities of its label tokens.
 
-The instructions, the solved examples and the passage are read once; each claim
-is a short continuation. No text is generated and nothing is parsed: the model's
-probabilities of the three label tokens are renormalised over them (FactReasoner
-§3.1, as exact label scoring).
+The instructions, the solved examples and the passage are read once; each claim is a
+short continuation. A model with an adapter for it gets instructions without examples. No
+text is generated and nothing is parsed: the model's probabilities of the three label
+tokens are renormalised over them (FactReasoner §3.1, as exact label scoring).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self, cast
 
 from factcheck_local.models.cards import ModelCard
-from factcheck_local.models.contracts import FloatArray, LabelScorer, Message, StateScorer
+from factcheck_local.models.contracts import Adaptable, LabelScorer
 from factcheck_local.prompts import load_prompt
 from factcheck_local.relate.contract import LogProbabilities, Premise
-from factcheck_local.relate.readout import Readout, ReadoutFile
 
 PROMPT = "relate"
 
@@ -34,51 +33,37 @@ class LlmPairScorer:
 
     Args:
         scorer: the LLM.
-        readout: reads its hidden state too; the LLM then has to be a ``StateScorer``.
-        name: see ``id``; by default that of the plain label tokens.
+        prompt: name of the prompt.
+        name: see ``id``; by default of the model and the prompt.
     """
 
     def __init__(
-        self, scorer: LabelScorer, readout: Readout | None = None, name: str | None = None
+        self, scorer: LabelScorer, *, prompt: str = PROMPT, name: str | None = None
     ) -> None:
         self._scorer = scorer
-        self._readout = readout
-        self._prompt = load_prompt(PROMPT)
+        self._prompt = load_prompt(prompt)
         self.id = name or f"{scorer.id}/{self._prompt.id}"
         self.sha256 = scorer.sha256
 
     @classmethod
-    def of_card(cls, card: ModelCard, model: Any) -> Self:  # noqa: ANN401
-        """The best that a card offers for its loaded model."""
-        file = readout_file(card)
-        return cls(model, file.load() if file else None, f"{card.id}/{card_key(card)}")
+    def of_card(cls, card: ModelCard, model: LabelScorer | Adaptable) -> Self:
+        """The best that a card offers for its loaded model: with its adapter, if it has one."""
+        name = f"{card.id}/{card_key(card)}"
+        if ADAPTED_PROMPT in card.adapters:
+            adapted = cast(Adaptable, model).adapted(ADAPTED_PROMPT)
+            return cls(adapted, prompt=ADAPTED_PROMPT, name=name)
+        return cls(cast(LabelScorer, model), name=name)
 
     def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
         """Score each hypothesis against the premise; see ``PairScorer``."""
-        if self._readout is None:
-            return self._scorer.score_labels(*self._asked(premise, hypotheses), LABELS)
-        return self._readout.apply(*self.states(premise, hypotheses))
-
-    def states(
-        self, premise: Premise, hypotheses: Sequence[str]
-    ) -> tuple[LogProbabilities, FloatArray]:
-        """Label tokens' log probabilities, shape (n, 3), and the states behind them, (n, d)."""
-        scorer: StateScorer = self._scorer  # type: ignore[assignment]
-        return scorer.score_labels_and_states(*self._asked(premise, hypotheses), LABELS)
-
-    def _asked(
-        self, premise: Premise, hypotheses: Sequence[str]
-    ) -> tuple[list[Message], list[str]]:
         opening = self._prompt.opening(title=premise.title or UNTITLED, passage=premise.text)
-        return opening, [self._prompt.close(claim=h) for h in hypotheses]
-
-
-def readout_file(card: ModelCard) -> ReadoutFile | None:
-    """The readout that a card has for the prompt, if any."""
-    return ReadoutFile.of_card(card.readouts, load_prompt(PROMPT).id)
+        endings = [self._prompt.close(claim=h) for h in hypotheses]
+        return self._scorer.score_labels(opening, endings, LABELS)
 
 
 def card_key(card: ModelCard) -> str:
-    """What names a card's scorer beside the model, as ``relate-v1+readout-1a2b3c4d``."""
-    file = readout_file(card)
-    return "+".join([load_prompt(PROMPT).id, *([file.short] if file else [])])
+    """What names a card's scorer beside the model, as ``relate-v2+adapter-1a2b3c4d``."""
+    adapter = card.adapters.get(ADAPTED_PROMPT)
+    if adapter is None:
+        return load_prompt(PROMPT).id
+    return f"{load_prompt(ADAPTED_PROMPT).id}+{adapter.name}"

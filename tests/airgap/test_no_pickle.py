@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -23,7 +22,6 @@ from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import ModelCard, ModelFile, describe_files, find_card
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.registry import load_model
-from factcheck_local.relate.readout import Readout
 from tests.models.helpers import sha256
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
 
@@ -198,13 +196,6 @@ def test_a_layer_with_pickled_weights(crater: Path, tmp_path: Path) -> None:
     save_file(named, dense / "model.safetensors")
     assert SentenceTransformerEmbedder.from_card(card).dimension == 4
     (dense / "pytorch_model.bin").unlink()
-
-
-def test_a_readout_that_is_a_pickle(crater: Path, tmp_path: Path) -> None:
-    path = tmp_path / "readout.npz"
-    np.savez(path, states=np.array([Bomb(crater)], dtype=object), labels=[0], bias=[0])
-    with pytest.raises(FactcheckError, match="not a readout"):
-        Readout.load(path, sha256(path.read_bytes()))
 
 
 @pytest.mark.parametrize("name", ["model.gguf", "model.onnx"])

@@ -101,13 +101,14 @@ def load(
     """
     AttentionInterface.register(ATTENTION, _attention)
     tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
-    network = AutoModelForCausalLM.from_pretrained(
+    network: Any = AutoModelForCausalLM.from_pretrained(
         path.parent,
         gguf_file=path.name,
         dtype=torch.bfloat16,
         attn_implementation=ATTENTION,
         quantization_config=GgufConfig(dequantize=True),
-    ).to(device)
+    )
+    network.to(device)
     network.requires_grad_(False)
     for layer in network.model.layers[first_layer:]:
         for block, names in PARTS.items():

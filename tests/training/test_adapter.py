@@ -1,0 +1,197 @@
+"""What an adapter is trained on, and how a passage is read once for all of its claims."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.prompts import load_prompt
+from factcheck_local.relate.llm import ADAPTED_PROMPT
+from training.adapter.export import tensor_name
+from training.adapter.groups import Claim, Group, authored, pairs, sets
+from training.adapter.mixture import Source, batches
+from training.adapter.model import LowRank, loss_of
+from training.adapter.packing import Packer
+from training.adapter.train import rate
+
+DATA = Path(__file__).parents[2] / "training" / "data" / "authored"
+
+GROUP = Group(
+    "authored",
+    "Leave",
+    "Staff receive 27 days.",
+    (Claim("Staff get 27 days.", "entailment"), Claim("Staff get 30.", "contradiction")),
+)
+
+
+def letters(text: str) -> list[int]:
+    """A tokeniser of single characters, so that sizes can be counted by hand."""
+    return [ord(c) for c in text]
+
+
+@pytest.fixture
+def packer() -> Packer:
+    return Packer(letters, chat_format("chatml"), load_prompt(ADAPTED_PROMPT))
+
+
+def text_of(tokens: torch.Tensor) -> str:
+    return "".join(map(chr, tokens.tolist()))
+
+
+def test_a_claim_sees_the_passage_and_itself(packer: Packer) -> None:
+    packed = packer.pack([GROUP])
+    ((begin, end, sees),) = packed.segments
+    assert (begin, end) == (0, len(packed.tokens))
+    for claim, last in zip(GROUP.claims, packed.ends.tolist(), strict=True):
+        read = text_of(packed.tokens[sees[last]])
+        assert GROUP.passage in read
+        assert [c.text in read for c in GROUP.claims].count(True) == 1
+        assert claim.text in read
+        assert read.endswith("<|im_end|>\n<|im_start|>assistant\n")
+        # Positions are those of this prompt alone.
+        assert packed.positions[sees[last]].tolist() == list(range(len(read)))
+    assert packer.size(GROUP) == len(packed.tokens)
+
+
+def test_groups_do_not_see_each_other(packer: Packer) -> None:
+    one, both = packer.pack([GROUP]), packer.pack([GROUP, GROUP])
+    (_, end, sees), (begin, stop, again) = both.segments
+    assert (end, begin, stop) == (len(one.tokens), len(one.tokens), 2 * len(one.tokens))
+    assert (sees == one.segments[0][2]).all()
+    assert (again == sees).all()
+    assert both.ends.tolist() == [*one.ends.tolist(), *(one.ends + begin).tolist()]
+
+
+def test_the_prompt_is_that_of_the_product(smollm: LlamaCppModel) -> None:
+    context = smollm._llama
+    packer = Packer(
+        lambda text: context.tokenize(text, markup=True),
+        chat_format("chatml"),
+        load_prompt(ADAPTED_PROMPT),
+    )
+    packed = packer.pack([GROUP])
+    prompt = load_prompt(ADAPTED_PROMPT)
+    begin = [] if context.begin_token is None else [context.begin_token]
+    opening = smollm._tokens(
+        prompt.opening(title=GROUP.title, passage=GROUP.passage), unfinished=True
+    )
+    for claim, last in zip(GROUP.claims, packed.ends.tolist(), strict=True):
+        ending = context.tokenize(prompt.close(claim=claim.text), markup=False)
+        turn = context.tokenize("<|im_end|>\n<|im_start|>assistant\n", markup=True)
+        expected = opening[len(begin) :] + ending + turn
+        sees = packed.segments[0][2][last]
+        assert packed.tokens[sees].tolist() == expected
+
+
+def test_a_long_passage_is_cut_and_the_prompt_stays(packer: Packer) -> None:
+    group = Group("authored", "", "x" * 5000, GROUP.claims)
+    text = text_of(packer.pack([group]).tokens)
+    assert 400 < text.count("x") < 500
+    assert "x\n\nClaim: Staff get 27 days.\nLetter:" in text
+
+
+def test_the_loss_by_hand() -> None:
+    logits = torch.log(torch.tensor([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]]))
+    assert loss_of(logits, ["contradiction", "neutral"], 0.0).item() == pytest.approx(
+        -math.log(0.2) - math.log(0.2), rel=1e-6
+    )
+    # "Not entailed" is what contradiction and neutral have together.
+    assert loss_of(logits, ["contradiction", "not_entailment"], 0.0).item() == pytest.approx(
+        -math.log(0.2) - math.log(0.5), rel=1e-6
+    )
+    smoothed = -0.9 * math.log(0.7) - 0.1 / 3 * (math.log(0.7) + math.log(0.2) + math.log(0.1))
+    assert loss_of(logits[:1], ["entailment"], 0.1).item() == pytest.approx(smoothed, rel=1e-6)
+
+
+def test_an_adapter_begins_as_nothing_and_is_a_product() -> None:
+    base = torch.nn.Linear(3, 2, bias=False)
+    low = LowRank(base, rank=2, alpha=4.0)
+    x = torch.tensor([[1.0, 2.0, 3.0]])
+    assert torch.equal(low(x), base(x))
+    with torch.no_grad():
+        low.a.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
+        low.b.copy_(torch.tensor([[1.0, 0.0], [0.0, 10.0]]))
+    # Scaled by 4 / 2.
+    assert torch.allclose(low(x) - base(x), torch.tensor([[2.0, 40.0]]))
+
+
+def test_what_is_held_out_is_never_drawn() -> None:
+    for name in ("policies", "tables"):
+        kept = authored(DATA / f"{name}.jsonl", held_out=False)
+        held = authored(DATA / f"{name}.jsonl", held_out=True)
+        assert not {g.passage for g in kept} & {g.passage for g in held}
+        count = len((DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+        assert len(kept) + len(held) == count
+        assert 0 < len(held) < count / 5
+
+
+def test_a_set_labels_every_pair(tmp_path: Path) -> None:
+    path = tmp_path / "two.jsonl"
+    row = {
+        "set": "x",
+        "passages": [{"id": i, "title": i, "text": i} for i in ("p1", "p2", "p3")],
+        "claims": [{"text": "c", "entailed_by": ["p1"], "contradicted_by": ["p2"], "kind": ""}],
+    }
+    path.write_text(json.dumps(row))
+    groups = [*sets(path, held_out=False), *sets(path, held_out=True)]
+    assert [g.claims[0].label for g in groups] == ["entailment", "contradiction", "neutral"]
+
+
+def test_open_claims_of_sets_are_sampled() -> None:
+    claims = [Claim("e", "entailment"), *(Claim(f"n{i}", "neutral") for i in range(12))]
+    drawn = Group("sets/x", "", "p", tuple(claims)).drawn(random.Random(0))
+    assert sorted(c.label for c in drawn.claims) == ["entailment", *["neutral"] * 3]
+
+
+def test_pairs_of_a_premise_are_together(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    rows = [
+        {"premise": p, "hypothesis": h, "label": "neutral"}
+        for p, h in (("one", "a b c"), ("two", "d e f"), ("one", "g h i"))
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    groups = [*pairs(path, held_out=False), *pairs(path, held_out=True)]
+    assert sorted(len(g.claims) for g in groups) == [1, 2]
+    more = [*pairs(path, held_out=False, least=2), *pairs(path, held_out=True, least=2)]
+    assert [g.passage for g in more] == ["one"]
+
+
+def test_shares_are_of_tokens(packer: Packer) -> None:
+    long = Group("long", "", "y" * 300, GROUP.claims)
+    short = Group("short", "", "z", GROUP.claims)
+    sources = [Source("long", 0.75, [long]), Source("short", 0.25, [short])]
+    stream = batches(sources, packer, tokens=2000, seed=1)
+    drawn = [group for _ in range(40) for group in next(stream)]
+    tokens = {
+        name: sum(packer.size(g) for g in drawn if g.source == name) for name in ("long", "short")
+    }
+    assert tokens["long"] / sum(tokens.values()) == pytest.approx(0.75, abs=0.02)
+
+
+def test_a_seed_gives_the_same_order(packer: Packer) -> None:
+    sources = [Source("one", 1.0, [GROUP, Group("one", "", "other", GROUP.claims)])]
+    first = batches(sources, packer, tokens=600, seed=3)
+    again = batches(sources, packer, tokens=600, seed=3)
+    assert [next(first) for _ in range(5)] == [next(again) for _ in range(5)]
+
+
+def test_the_rate_rises_stays_and_falls() -> None:
+    assert rate(0.0, 1.0) == 0.0
+    assert rate(0.015, 1.0) == pytest.approx(0.5)
+    assert rate(0.3, 1.0) == 1.0
+    assert rate(0.675, 1.0) == pytest.approx(0.5)
+    assert rate(1.0, 1.0) == pytest.approx(0.02)
+
+
+def test_names_of_a_gguf_file() -> None:
+    name = tensor_name("model.layers.11.self_attn.o_proj.b")
+    assert name == "blk.11.attn_output.weight.lora_b"
+    with pytest.raises(ValueError, match="not a parameter of an adapter"):
+        tensor_name("model.embed_tokens.weight")

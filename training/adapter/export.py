@@ -1,0 +1,80 @@
+r"""Write a trained adapter as a GGUF file that llama.cpp puts on the unchanged model.
+
+    python -m training.adapter.export RUN/adapter.pt \\
+        --out factcheck_local/models/adapters/MODEL/relate-v2.gguf
+
+Prints the table for the model's card.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import numpy as np
+import torch
+from gguf import GGUFWriter
+
+from factcheck_local.models.adapters import Adapter, adapter_folder
+from factcheck_local.models.cards import sha256_of
+from factcheck_local.relate.llm import ADAPTED_PROMPT
+
+#: A linear map's name in torch -> in a GGUF file.
+NAMES = {
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+}
+_PARAMETER = re.compile(r"model\.layers\.(\d+)\.(\w+\.\w+)\.([ab])")
+
+
+def tensor_name(parameter: str) -> str:
+    """The name in a GGUF file of a parameter, as ``blk.0.attn_q.weight.lora_a``.
+
+    Raises:
+        ValueError: if it is none of an adapter's.
+    """
+    found = _PARAMETER.fullmatch(parameter)
+    if not found or found[2] not in NAMES:
+        raise ValueError(f"{parameter}: not a parameter of an adapter")
+    return f"blk.{found[1]}.{NAMES[found[2]]}.weight.lora_{found[3]}"
+
+
+@click.command()
+@click.argument("trained", type=click.Path(exists=True, path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option(
+    "--architecture", default="qwen2", show_default=True, help="The model's, in its GGUF."
+)
+def main(trained: Path, out: Path, architecture: str) -> None:
+    """Export TRAINED, an adapter.pt or state.pt of training.adapter.train."""
+    saved = torch.load(trained, weights_only=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    writer = GGUFWriter(out, architecture)
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", float(saved["alpha"]))
+    writer.add_license("apache-2.0")
+    for name, weights in sorted(saved["adapter"].items()):
+        writer.add_tensor(tensor_name(name), weights.numpy().astype(np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    sha256 = sha256_of(out)
+    click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB, {Adapter(out, sha256).name}", err=True)
+    file = out.resolve().relative_to(adapter_folder().resolve()) if _is_shipped(out) else out
+    click.echo(f'[adapters.{ADAPTED_PROMPT}]\nfile = "{file.as_posix()}"\nsha256 = "{sha256}"')
+
+
+def _is_shipped(path: Path) -> bool:
+    return path.resolve().is_relative_to(adapter_folder().resolve())
+
+
+if __name__ == "__main__":
+    main()
