@@ -34,7 +34,7 @@ from factcheck_local.indexer.loaders import load
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate import Premise, RelationModel, load_relation_model
-from factcheck_local.relate.hardened import HardenedRelationModel
+from factcheck_local.relate.load import shown
 from factcheck_local.sentences import sentence_spans
 from factcheck_local.types import Relation
 
@@ -78,11 +78,14 @@ def main() -> None:
         "machine": machine(),
     }
     plain = _Remembering(
-        load_relation_model(options.relation, default_llm=options.llm, cut_instructions=False)
+        load_relation_model(
+            options.relation, default_llm=options.llm, cut_instructions=False, tables="raw"
+        )
     )
+    tables = Settings().tables
     models: dict[str, RelationModel] = {
-        "without the defence": plain,
-        "with the defence": HardenedRelationModel(plain),
+        "without the defence": shown(plain, cut_instructions=False, tables=tables),
+        "with the defence": shown(plain, cut_instructions=True, tables=tables),
     }
     for name, model in models.items():
         outcomes = list(_outcomes(model, list(injected())[: options.limit]))

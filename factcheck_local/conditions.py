@@ -91,6 +91,7 @@ class Conditions:
             cache=self._cache,
             quantities=self.settings.quantities,
             cut_instructions=self.settings.cut_instructions,
+            tables=self.settings.tables,
             budget=self.settings.budget,
         )
 

@@ -12,6 +12,7 @@ from factcheck_local.indexer.scope import Condition
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 from factcheck_local.queries import Queries
+from factcheck_local.relate.tables import Tables
 from factcheck_local.retrieve import Retrieval
 
 #: Those that build a graphical model from relations.
@@ -72,6 +73,8 @@ class Settings:
             weigh against entailment, see ``relate.guard``.
         cut_instructions: whether the relation model reads a text without what is hidden in it
             or addressed to a model, see ``hostile.readable``.
+        tables: how the relation model reads tables: ``stated``, each row as a statement with
+            its headers, see ``relate.tables``, or ``raw``.
         embedder: model of the store; also picks quotes and related pairs.
         parameterisation: of the relation factors, see ``markov.relation_factor``.
         method: of inference, see ``markov.infer``.
@@ -109,6 +112,7 @@ class Settings:
     budget: int | None = None
     quantities: bool = True
     cut_instructions: bool = True
+    tables: Tables = "stated"
     embedder: str = DEFAULT_EMBEDDER
     parameterisation: Parameterisation = "conditional"
     method: Method = "auto"
@@ -139,6 +143,9 @@ class Settings:
         if self.queries not in get_args(Queries):
             expected = ", ".join(get_args(Queries))
             raise InputError(f"queries: expected {expected}, got {self.queries!r}")
+        if self.tables not in get_args(Tables):
+            expected = ", ".join(get_args(Tables))
+            raise InputError(f"tables: expected {expected}, got {self.tables!r}")
         if self.summarize and self.assessor in JUDGES:
             raise InputError(f"summarize: {self.assessor} reads the passages as they are")
         if self.query_rounds < 0:

@@ -102,7 +102,7 @@ class FactChecker(Conditions):
             "relations between passages could not be scored and were left out",
         )
         if self.settings.cut_instructions and self._given_relation_model is None:
-            work.notes += cut_notes(retrieved.contexts, checked)
+            work.notes += cut_notes(retrieved.contexts, checked, self.settings.tables)
         work.note(related.copied, "pairs were not read, but taken over from a near duplicate")
         work.note(related.settled, "pairs of passages were settled by their other direction")
         with work.stage("reason"):

@@ -118,7 +118,11 @@ def run(task: Task) -> dict[str, Any]:
     """Scores of every set, speed, memory, and what the model is."""
     begun = time.perf_counter()
     model = load_relation_model(
-        task.relation, default_llm=task.llm, quantities=False, cut_instructions=False
+        task.relation,
+        default_llm=task.llm,
+        quantities=False,
+        cut_instructions=False,
+        tables="raw",
     )
     load_seconds = time.perf_counter() - begun
     if not isinstance(model, CalibratedRelationModel):

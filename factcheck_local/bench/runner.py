@@ -57,6 +57,7 @@ def relation_of(settings: Settings, llm: CachedChatModel) -> RelationModel:
         loaded=llm,
         quantities=settings.quantities,
         cut_instructions=settings.cut_instructions,
+        tables=settings.tables,
         budget=settings.budget,
     )
 

@@ -33,6 +33,7 @@ from factcheck_local.relate.calibrations import (
 )
 from factcheck_local.relate.contract import LogProbabilities, PairScorer, Premise
 from factcheck_local.relate.load import card_calibration, load_pair_scorer, relation_card
+from factcheck_local.relate.tables import written_out
 from factcheck_local.relate.validation import FOLDS, Quality, cross_validated, quality
 
 #: With fewer, three parameters follow chance more than the model.
@@ -141,7 +142,7 @@ def _read(labels: str) -> tuple[list[_Labelled], int]:
         title = row.get("title") or ""
         if not isinstance(title, str):
             raise RecordError(f"{where}: expected 'title' to be a text, got {title!r}")
-        premise = Premise(title, row["premise"])
+        premise = written_out(Premise(title, row["premise"]))
         rows.append(_Labelled(premise, row["hypothesis"], _NAMES.index(row["label"])))
     _refuse_few([row.label for row in rows], labels)
     return rows, verdicts

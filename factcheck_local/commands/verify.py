@@ -41,6 +41,7 @@ from factcheck_local.markov import Method
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.queries import Queries
 from factcheck_local.records import Record
+from factcheck_local.relate.tables import Tables
 from factcheck_local.report import to_dict
 from factcheck_local.retrieve import Retrieval
 
@@ -98,6 +99,12 @@ from factcheck_local.retrieve import Retrieval
     "--cut-instructions/--no-cut-instructions",
     default=None,
     help="Whether text that is hidden, or tells a model what to answer, is kept from it; it is.",
+)
+@click.option(
+    "--tables",
+    type=click.Choice(get_args(Tables)),
+    help="Whether the relation model reads tables as statements, row by row with their headers; "
+    f"{Settings().tables}.",
 )
 @click.option("--no-cache", is_flag=True, help="Read every pair again; the scores are the same.")
 @format_option

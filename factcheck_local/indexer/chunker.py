@@ -26,7 +26,7 @@ TARGET_WORDS = 150
 MAX_WORDS = 180
 
 #: Grows when the same document would be cut, or its passages named, otherwise.
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 
 #: Cost of a section border inside a passage: two sections of half the target
 #: each are as good apart (2 x 0.5²) as together.
@@ -41,7 +41,8 @@ def chunk(
     Every word of the document's blocks is in exactly one passage, and no
     passage spans two pages or sheets. ``titles`` holds for all of a passage's text; where
     several sections share one passage, their own headings are inside it. A
-    passage's id depends on its source, titles and text alone, and on how many
+    passage that begins within a table has the table's header as its ``lead``. A
+    passage's id depends on its source, titles, lead and text alone, and on how many
     of the same came before it, so it outlives edits elsewhere in the document.
 
     Args:
@@ -72,7 +73,8 @@ def chunk(
         returns -= document.text.count("\r\n", counted, span.start)
         counted = span.start
         shift = run[first].shift
-        content = "\0".join((document.source, *titles, "", text))
+        lead = run[first].lead
+        content = "\0".join((document.source, *titles, *filter(None, [lead]), "", text))
         chunks.append(
             Chunk(
                 id=hashlib.sha256(f"{content}\0{seen[content]}".encode()).hexdigest()[:24],
@@ -82,6 +84,7 @@ def chunk(
                 titles=titles,
                 line=feeds + (returns + 1 if shift is None else shift),
                 page=run[first].page,
+                lead=lead,
             )
         )
         seen[content] += 1

@@ -1,8 +1,8 @@
 """Cuts blocks into units: the smallest stretches that a passage is packed from.
 
 A unit is a sentence or a line where they are short, a group of words where
-they are not. No word of up to `MAX_WORD` characters is ever cut. Every rule runs in
-linear time.
+they are not. A table is cut between its rows, the first of which stays with the
+header. No word of up to `MAX_WORD` characters is ever cut. Every rule runs in linear time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
+from factcheck_local.indexer.tables import lead, tables
 from factcheck_local.types import Document
 
 #: What it costs to end a passage after a unit that ends a sentence, and after
@@ -57,6 +59,7 @@ class Unit:
         page: counting from 1, None in a document without pages.
         shift: how far its line in the source is behind the line feeds before it in the
             text; None where lines are those of the text.
+        lead: the header of the table that the unit begins within, see `tables.lead`.
     """
 
     start: int
@@ -68,6 +71,7 @@ class Unit:
     is_heading: bool
     page: int | None
     shift: int | None = None
+    lead: str = ""
 
 
 def units(document: Document, *, smallest: int, largest: int) -> Iterator[Unit]:
@@ -118,18 +122,19 @@ def _units(document: Document, smallest: int, largest: int) -> Iterator[tuple[Un
         fed, seen = fed + text.count("\n", seen, block.span.start), block.span.start
         shift = None if block.line is None else block.line - fed
         pieces = list(_pieces(text, block.span.start, block.span.end, smallest, largest))
-        heads = block.is_heading and sum(words for _, _, words, _ in pieces) <= 3 * largest
-        for index, (start, end, words, cut) in enumerate(pieces):
+        heads = block.is_heading and sum(piece.words for piece in pieces) <= 3 * largest
+        for index, piece in enumerate(pieces):
             unit = Unit(
-                start,
-                end,
-                words,
-                cut if index < len(pieces) - 1 else BLOCK_CUT,
+                piece.start,
+                piece.end,
+                piece.words,
+                piece.cut if index < len(pieces) - 1 else BLOCK_CUT,
                 tuple(section for section, _ in path),
                 block.headings,
                 heads,
                 page,
                 shift,
+                piece.lead,
             )
             yield unit, len(pieces) == 1
 
@@ -149,24 +154,63 @@ def _agreeing(path: Sequence[tuple[int, str]], headings: Sequence[str]) -> int:
     return depth
 
 
-_Piece = tuple[int, int, int, float]  # start, end, words, cut
+class _Piece(NamedTuple):
+    """A unit of a block; see `Unit` for what the fields mean."""
+
+    start: int
+    end: int
+    words: int
+    cut: float
+    lead: str = ""
 
 
 def _pieces(text: str, start: int, end: int, smallest: int, largest: int) -> Iterator[_Piece]:
     """Sentences and rows, the long ones broken up, the short ones joined."""
-    for first, last, words in _joined(_measured(text, _sentences(text, start, end)), smallest):
-        if words <= largest:
-            yield first, last, words, SENTENCE_CUT
-            continue
-        broken = [
-            part
-            for line in _measured(text, _split(_LINES.finditer(text, first, last), first, last))
-            for part in ([line] if line[2] <= largest else _groups(text, *line[:2], largest))
-        ]
-        parts = list(_joined(broken, largest))
-        for part in parts[:-1]:
-            yield *part, BROKEN_CUT
-        yield *parts[-1], SENTENCE_CUT
+    for header, spans in _stretches(text, start, end):
+        in_table = header is not None
+        first = True
+        for unit in _joined(_measured(text, spans), smallest):
+            for begin, last, words, cut in _broken(text, *unit, largest):
+                # The rest of a broken row does not begin with its first column.
+                whole = begin == unit[0] and in_table and not first
+                yield _Piece(begin, last, words, cut, header or "" if whole else "")
+            first = False
+
+
+def _stretches(
+    text: str, start: int, end: int
+) -> Iterator[tuple[str | None, Iterator[tuple[int, int]]]]:
+    """The tables of a block, and what is between them, as spans that end where a unit may.
+
+    Each with the table's header as it stands above passages, None where it is no table.
+    The header, its rule and the first row are one span.
+    """
+    if "|" in text[start:end]:
+        lines = list(_split(_LINES.finditer(text, start, end), start, end))
+        for table in tables([text[first:last] for first, last in lines]):
+            rows = lines[table.first + 2 : table.end]
+            yield None, _sentences(text, start, lines[table.first][0])
+            yield lead(table.headers), iter([(lines[table.first][0], rows[0][1]), *rows[1:]])
+            start = rows[-1][1]
+    yield None, _sentences(text, start, end)
+
+
+def _broken(
+    text: str, start: int, end: int, words: int, largest: int
+) -> Iterator[tuple[int, int, int, float]]:
+    """A sentence or row, in parts if it is long; each part with what a cut after it costs."""
+    if words <= largest:
+        yield start, end, words, SENTENCE_CUT
+        return
+    broken = [
+        part
+        for line in _measured(text, _split(_LINES.finditer(text, start, end), start, end))
+        for part in ([line] if line[2] <= largest else _groups(text, *line[:2], largest))
+    ]
+    parts = list(_joined(broken, largest))
+    for part in parts[:-1]:
+        yield *part, BROKEN_CUT
+    yield *parts[-1], SENTENCE_CUT
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

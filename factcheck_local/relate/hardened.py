@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from factcheck_local.hostile import is_cut, readable, unread_spans, without_invisible
 from factcheck_local.relate.contract import Premise, RelationModel
+from factcheck_local.relate.tables import Tables, written_out
 from factcheck_local.types import Atom, Context, Relation
 
 #: What a text says of another of which nothing is left to read.
@@ -40,10 +41,18 @@ class HardenedRelationModel:
         return found
 
 
-def cut_notes(contexts: Sequence[Context], atoms: Sequence[Atom]) -> list[str]:
-    """What a run says of text that was kept from its relation model: how much, and where."""
+def cut_notes(
+    contexts: Sequence[Context], atoms: Sequence[Atom], tables: Tables = "raw"
+) -> list[str]:
+    """What a run says of text that was kept from its relation model: how much, and where.
+
+    Args:
+        contexts: the passages.
+        atoms: the claims.
+        tables: how the model reads tables; a header and its cell may be addressed to it together.
+    """
     found = []
-    places = [place for c in contexts if (place := _cut_place(c))]
+    places = [place for c in contexts if (place := _cut_place(c, tables))]
     if places:
         more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
         found.append(
@@ -55,10 +64,15 @@ def cut_notes(contexts: Sequence[Context], atoms: Sequence[Atom]) -> list[str]:
     return found
 
 
-def _cut_place(context: Context) -> str | None:
+def _cut_place(context: Context, tables: Tables) -> str | None:
     """Source and line of the first stretch that is cut; None where nothing is."""
     if not is_cut(context.title) and not is_cut(context.text):
-        return None
+        read = written_out(Premise(context.title, readable(context.text))).text
+        return _place(context) if tables == "stated" and is_cut(read) else None
+    return _place(context)
+
+
+def _place(context: Context) -> str:
     if context.line is None:
         return context.source
     spans = unread_spans(without_invisible(context.text))

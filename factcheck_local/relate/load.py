@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from factcheck_local.hostile import readable
 from factcheck_local.indexer.parts import VERDICTS
 from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.contracts import LabelScorer
@@ -20,6 +21,7 @@ from factcheck_local.relate.contract import PairScorer, RelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
 from factcheck_local.relate.guard import GuardedRelationModel
 from factcheck_local.relate.hardened import HardenedRelationModel
+from factcheck_local.relate.tables import StatedRelationModel, Tables
 
 #: What the relation model ``cascade`` is.
 CASCADE = "encoder+llm"
@@ -122,6 +124,7 @@ def load_relation_model(
     cache: bool = True,
     quantities: bool = True,
     cut_instructions: bool = True,
+    tables: Tables = "stated",
     budget: int | None = None,
 ) -> RelationModel:
     """Load the relation model called ``name``.
@@ -137,6 +140,7 @@ def load_relation_model(
         cache: whether that cache is used. It changes no score.
         quantities: whether quantities that exclude each other weigh in.
         cut_instructions: whether what is hidden in a text or addressed to a model is cut.
+        tables: how it reads tables.
         budget: pairs of a run that the slow model of a cascade may read, the least sure
             ones; None for all that the fast one leaves open.
 
@@ -151,7 +155,7 @@ def load_relation_model(
         own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
         model = CalibratedRelationModel(scorer, own.calibration if own else card_calibration(card))
         guarded = GuardedRelationModel(model) if quantities else model
-        return card, HardenedRelationModel(guarded) if cut_instructions else guarded
+        return card, shown(guarded, cut_instructions=cut_instructions, tables=tables)
 
     # The guard is inside the cascade: numbers that clash leave the fast model unsure.
     fast, joined, slow = (CASCADE if name == "cascade" else name).partition("+")
@@ -167,12 +171,22 @@ def load_relation_model(
     )
 
 
+def shown(model: RelationModel, *, cut_instructions: bool, tables: Tables) -> RelationModel:
+    """A model in the layers that decide what of a text it is shown."""
+    if cut_instructions:
+        model = HardenedRelationModel(model)
+    if tables == "raw":
+        return model
+    # Cut on both sides: a header and its cell may only say together what is addressed to a model.
+    return StatedRelationModel(model, readable if cut_instructions else str)
+
+
 def describe(model: RelationModel) -> dict[str, Any]:
     """What a run's record says of a relation model beside its name and hash.
 
     A store may have its own calibration, which the model's name does not tell.
     """
-    if isinstance(model, HardenedRelationModel | GuardedRelationModel):
+    if isinstance(model, StatedRelationModel | HardenedRelationModel | GuardedRelationModel):
         return describe(model.model)
     if isinstance(model, CascadeRelationModel):
         return {"fast": describe(model.fast), "slow": describe(model.slow)}

@@ -7,20 +7,61 @@ stands beside what it is the value of. Only the model reads that; passages and q
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Literal
 
-#: The line below a table's header: hyphens, each column's maybe with colons.
-_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+from factcheck_local.indexer.tables import cells, indent, rule_below, split_lead, tables
+from factcheck_local.relate.contract import Premise, RelationModel
+from factcheck_local.types import Relation
 
-_CELL_END = re.compile(r"(?<!\\)\|")
+#: How a relation model reads tables: row by row with their headers, or as they are.
+Tables = Literal["stated", "raw"]
 
 
+class StatedRelationModel:
+    """A relation model that reads tables row by row; implements ``RelationModel``."""
+
+    def __init__(self, model: RelationModel, cut: Callable[[str], str] = str) -> None:
+        """Wrap a model.
+
+        Args:
+            model: gets texts whose tables are written out.
+            cut: takes from a text what is hidden in it, before its tables are sought: a
+                pipe that nobody sees would move the cells behind it to other headers.
+        """
+        self.model = model
+        self.id = f"{model.id}+stated"
+        self.sha256 = model.sha256
+        self._cut = cut
+
+    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+        """The model's relations of the texts as they are written out; see ``RelationModel``."""
+        shown = Premise(self._cut(premise.title), self._cut(premise.text))
+        return self.model.relate(written_out(shown), [stated(self._cut(h)) for h in hypotheses])
+
+
+def written_out(premise: Premise) -> Premise:
+    """A passage with its tables as statements.
+
+    Where it begins within a table, the header is the last of its titles (`Chunk.lead`);
+    it goes into the rows, and leaves the title.
+    """
+    title, lead = split_lead(premise.title)
+    begin = premise.text.partition("\n")[0]
+    if not lead or "|" not in begin:
+        return Premise(premise.title, stated(premise.text))
+    front = indent(begin)
+    return Premise(title, stated(f"{front}{lead}\n{front}{rule_below(lead)}\n{premise.text}"))
+
+
+@lru_cache(maxsize=4096)
 def stated(text: str) -> str:
     """The text with the rows of its Markdown tables as lines "header: value; …".
 
     A header stands once, in each of its rows; where the header row is empty, a row of two
-    cells is a name and its value. Everything else stays as it is.
+    cells is a name and its value. Cells beyond the headers stand alone. Everything else
+    stays as it is, code fences too.
     """
     if "|" not in text:
         return text
@@ -29,40 +70,23 @@ def stated(text: str) -> str:
 
 def _lines(lines: Sequence[str]) -> Iterator[str]:
     at = 0
-    while at < len(lines):
-        if not _begins_table(lines, at):
-            yield lines[at]
-            at += 1
-            continue
-        headers = _cells(lines[at])
-        at += 2
-        while at < len(lines) and "|" in lines[at] and lines[at].strip():
-            yield _statement(headers, _cells(lines[at]))
-            at += 1
+    for table in tables(lines):
+        yield from lines[at : table.first]
+        for row in lines[table.first + 2 : table.end]:
+            yield _front(row) + _statement(table.headers, cells(row))
+        at = table.end
+    yield from lines[at:]
 
 
-def _begins_table(lines: Sequence[str], at: int) -> bool:
-    """Whether a header, a rule of as many columns and a row stand here."""
-    return (
-        at + 2 < len(lines)
-        and "|" in lines[at]
-        and "|" in lines[at + 1]
-        and _RULE.fullmatch(lines[at + 1]) is not None
-        and len(_cells(lines[at])) == len(_cells(lines[at + 1]))
-        and "|" in lines[at + 2]
-    )
+def _front(row: str) -> str:
+    """The marks of the block quote that a row stands in."""
+    front = indent(row)
+    return front if ">" in front else ""
 
 
-def _cells(line: str) -> list[str]:
-    inner = line.strip().removeprefix("|")
-    if inner.endswith("|") and not inner.endswith("\\|"):
-        inner = inner[:-1]
-    return [cell.strip().replace("\\|", "|") for cell in _CELL_END.split(inner)]
-
-
-def _statement(headers: Sequence[str], cells: Sequence[str]) -> str:
-    if not any(headers) and len(cells) == 2 and all(cells):
-        return f"- {cells[0]}: {cells[1]}"
-    padded = [*headers, *[""] * (len(cells) - len(headers))]
-    said = (f"{h}: {c}" if h else c for h, c in zip(padded, cells, strict=False) if c)
+def _statement(headers: Sequence[str], values: Sequence[str]) -> str:
+    if not any(headers) and len(values) == 2 and all(values):
+        return f"- {values[0]}: {values[1]}"
+    padded = [*headers, *[""] * (len(values) - len(headers))]
+    said = (f"{h}: {c}" if h else c for h, c in zip(padded, values, strict=False) if c)
     return "- " + "; ".join(said)

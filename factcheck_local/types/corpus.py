@@ -61,7 +61,9 @@ class Chunk:
 
     ``line`` and ``page`` count from 1; ``page`` is None where there are none. ``line``
     is a row in a spreadsheet, whose sheet is in the titles, and the file's own line in
-    tables and JSON, though their text is extracted.
+    tables and JSON, though their text is extracted. ``lead`` is the header of the Markdown
+    table that the text begins within ("| Plan | Price |"), empty elsewhere; what follows
+    the table is not below it.
     """
 
     id: str
@@ -71,11 +73,12 @@ class Chunk:
     titles: tuple[str, ...]
     line: int
     page: int | None = None
+    lead: str = ""
 
     @property
     def title(self) -> str:
-        """The heading path on one line."""
-        return " > ".join(self.titles)
+        """The heading path on one line, and the lead at its end."""
+        return " > ".join((*self.titles, self.lead) if self.lead else self.titles)
 
     @property
     def titled_text(self) -> str:

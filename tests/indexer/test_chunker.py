@@ -323,3 +323,64 @@ def test_rows_of_a_word_are_packed_to_the_length_of_a_passage() -> None:
     check(document, chunks)
     assert all(100 <= count(passage.text) <= 180 for passage in chunks)
     assert [passage.line for passage in chunks[:2]] == [1, 2 * count(chunks[0].text) + 1]
+
+
+def table(rows: int, words: int = 6) -> str:
+    """A table of two columns; a row's second cell are sentences."""
+    said = " ".join(f"Word{n}." for n in range(words))
+    return "| Plan | What it has |\n|---|---|\n" + "\n".join(
+        f"| Plan {n} | {said} |" for n in range(rows)
+    )
+
+
+@given(rows=st.integers(2, 60), words=st.integers(1, 40), before=st.integers(0, 200))
+@settings(deadline=None, max_examples=20)
+def test_a_table_is_cut_between_its_rows(rows: int, words: int, before: int) -> None:
+    document = markdown(f"# Plans\n\n{prose(before)}\n\n{table(rows, words)}\n\nPrices are net.\n")
+    chunks = chunk(document)
+    check(document, chunks)
+    for passage in chunks:
+        inside = [at for at in passage.text.split("\n") if "|" in at]
+        assert all(at.startswith("| ") or at == "|---|---|" for at in inside)
+        assert all(at.endswith("|") for at in inside)
+        if "|---" in passage.text:
+            assert "| Plan 0 |" in passage.text, "header, rule and first row stay together"
+        within = passage.text.startswith("| Plan ") and "|---" not in passage.text
+        assert passage.lead == ("| Plan | What it has |" if within else "")
+        assert passage.title == " > ".join(["Plans"] + ["| Plan | What it has |"] * within)
+
+
+def test_a_row_that_is_too_long_is_cut_like_any_text() -> None:
+    document = markdown("| A | B |\n|---|---|\n| x | y |\n" + f"| 1 | {prose(400)} |\n| 2 | z |")
+    chunks = chunk(document)
+    check(document, chunks)
+    assert all(count(passage.text) <= 180 for passage in chunks)
+    begins = [passage.text.split("\n")[0] for passage in chunks]
+    assert any(not begin.startswith("|") for begin in begins)
+    assert all(
+        passage.lead == ("" if n == 0 or not begins[n].startswith("|") else "| A | B |")
+        for n, passage in enumerate(chunks)
+    )
+
+
+def test_a_table_that_says_no_headers_leads_nothing() -> None:
+    rows = "\n".join(f"| Word {n} | {prose(8)} |" for n in range(60))
+    chunks = chunk(markdown(f"| | |\n|---|---|\n{rows}"))
+    assert len(chunks) > 2
+    assert {passage.lead for passage in chunks} == {""}
+
+
+def test_a_wide_header_leads_with_its_first_columns() -> None:
+    names = [f"Column of the table, number {n}" for n in range(12)]
+    head = "| " + " | ".join(names) + " |\n|" + "---|" * 12
+    chunks = chunk(markdown(head + "\n" + "\n".join(["|" + " 1 |" * 12] * 40)))
+    lead = chunks[1].lead
+    assert len(lead) <= 200
+    kept = [cell.strip() for cell in lead.strip("|").split("|")]
+    assert kept == names[: len(kept)]
+    assert 1 < len(kept) < len(names)
+
+
+def test_in_a_code_fence_there_is_no_table() -> None:
+    assert {p.lead for p in chunk(markdown(f"```\n{table(60)}\n```"))} == {""}
+    assert {p.lead for p in chunk(plain(table(60)))} == {"", "| Plan | What it has |"}

@@ -12,22 +12,27 @@ from factcheck_local.relate import CalibratedRelationModel, describe, load_relat
 from factcheck_local.relate.cascade import CascadeRelationModel, Sure
 from factcheck_local.relate.guard import GuardedRelationModel
 from factcheck_local.relate.hardened import HardenedRelationModel
+from factcheck_local.relate.tables import StatedRelationModel
 
 UNTOUCHED = {"calibration": {"slope": 1.0, "bias": (0.0, 0.0, 0.0)}}
 
 
 def test_layers_are_there_unless_told_otherwise(smollm: LlamaCppModel) -> None:
     load = partial(load_relation_model, "llm", default_llm="smollm2-135m", loaded=smollm)
-    hardened = load()
+    stated = load()
+    assert isinstance(stated, StatedRelationModel)
+    hardened = load(tables="raw")
     assert isinstance(hardened, HardenedRelationModel)
-    guarded = load(cut_instructions=False)
+    guarded = load(tables="raw", cut_instructions=False)
     assert isinstance(guarded, GuardedRelationModel)
-    plain = load(quantities=False, cut_instructions=False)
+    plain = load(tables="raw", quantities=False, cut_instructions=False)
     assert isinstance(plain, CalibratedRelationModel)
     assert guarded.id == f"{plain.id}+quantities"
     assert hardened.id == f"{guarded.id}+hardened"
-    assert load(quantities=False).id == f"{plain.id}+hardened"
-    assert describe(hardened) == describe(guarded) == describe(plain) == UNTOUCHED
+    assert stated.id == f"{hardened.id}+stated"
+    assert load(quantities=False).id == f"{plain.id}+hardened+stated"
+    assert describe(stated) == describe(hardened) == UNTOUCHED
+    assert describe(guarded) == describe(plain) == UNTOUCHED
 
 
 def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
@@ -37,6 +42,7 @@ def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
         loaded=smollm,
         quantities=False,
         cut_instructions=False,
+        tables="raw",
     )
     assert isinstance(model, CascadeRelationModel)
     assert model.id == "cascade(smollm2-135m/relate-v1,smollm2-135m/relate-v1)"
@@ -47,8 +53,8 @@ def test_a_cascade_stays_one_whatever_its_models_are_wrapped_in(smollm: LlamaCpp
     # The stage plans over all pairs of a cascade, so nothing may be wrapped around it.
     model = load_relation_model("smollm2-135m+llm", default_llm="smollm2-135m", loaded=smollm)
     assert isinstance(model, CascadeRelationModel)
-    assert isinstance(model.fast, HardenedRelationModel)
-    assert isinstance(model.slow, HardenedRelationModel)
+    assert isinstance(model.fast, StatedRelationModel)
+    assert isinstance(model.slow, StatedRelationModel)
 
 
 @pytest.mark.parametrize("name", ["smollm2-135m+", "+llm", "a+b", "all-minilm-l6-v2"])
