@@ -30,7 +30,7 @@ from factcheck_local.models.registry import DEFAULT_LLM, load_model
 from factcheck_local.relate import Premise
 from factcheck_local.relate.llm import LlmPairScorer
 from factcheck_local.relate.readout import Readout
-from training.train import LABELS
+from training.adapter.groups import LABELS
 
 SAVE_EVERY = 50
 PENALTIES = (1e-5, 1e-4, 3e-4, 1e-3, 1e-2)
