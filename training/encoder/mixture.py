@@ -58,7 +58,8 @@ def sources(own: Path, public: Path, held: Held) -> list[Source]:
     Args:
         own: the folder ``training/data``.
         public: a folder with ``public/*.jsonl`` and ``train-*.jsonl``.
-        held: sentences of sets to be measured on; claims that share one are left out.
+        held: sentences of sets to be measured on; a passage is left out with all
+            its claims if it or one of them shares any.
     """
     read = [*own_sources(own, AUTHORED, SETS), *public_sources(public, PUBLIC)]
     return [replace(s, groups=[g for g in s.groups if not _shares(g, held)]) for s in read]
