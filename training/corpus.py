@@ -1,4 +1,4 @@
-"""Passages of permissively licensed documentation, as raw material for synthetic pairs.
+"""Passages of permissively licensed documentation, as raw material for unlabelled pairs.
 
     python -m training.corpus --out passages.jsonl
 

@@ -28,7 +28,7 @@ class EncoderPairScorer:
         Raises:
             ScoringError: if the classifier cannot take a pair, or gives no probabilities.
         """
-        text = f"{premise.title}. {premise.text}" if premise.title else premise.text
+        text = as_read(premise)
         rows = self._classifier.classify([(text, h) for h in hypotheses])
         if (
             rows.shape != (len(hypotheses), 3)
@@ -40,3 +40,8 @@ class EncoderPairScorer:
         rows = np.maximum(rows / rows.sum(axis=1, keepdims=True), _SMALLEST)
         found: LogProbabilities = np.log(rows)
         return found
+
+
+def as_read(premise: Premise) -> str:
+    """A premise as one text, its titles in front: what an encoder reads, and is trained on."""
+    return f"{premise.title}. {premise.text}" if premise.title else premise.text

@@ -13,7 +13,7 @@ from transformers import BertForSequenceClassification
 
 from factcheck_local.errors import ModelError, ScoringError
 from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, OnnxNliEncoder
-from training import export
+from training.encoder import export
 
 from .test_encoder import LONG, PAIRS, encoder, save
 from .test_encoder import bert as bert  # a fixture

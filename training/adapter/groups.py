@@ -32,10 +32,16 @@ MOST_CLAIMS = 14
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim with its label against the group's passage."""
+    """A claim with its label against the group's passage.
+
+    Attributes:
+        label: one of ``LABELS``, or ``NOT_ENTAILMENT``.
+        p: what a teacher thinks of the ``LABELS``; None for a label that is certain.
+    """
 
     text: str
     label: str
+    p: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,22 @@ def pairs(path: Path, *, held_out: bool, least: int = 1) -> list[Group]:
         Group(path.stem, "", premise, tuple(claims))
         for premise, claims in by_premise.items()
         if is_held_out(path.stem, premise) == held_out and len(claims) >= least
+    ]
+
+
+def soft(path: Path) -> list[Group]:
+    """Rows ``{"title", "premise", "hypothesis", "p"}``, those of one passage together.
+
+    ``p`` holds the probabilities of ``LABELS``; the most probable is the claim's label.
+    """
+    by_passage: dict[tuple[str, str], list[Claim]] = {}
+    for row in _rows(path):
+        p = row["p"]
+        claim = Claim(row["hypothesis"], LABELS[p.index(max(p))], (p[0], p[1], p[2]))
+        by_passage.setdefault((row["title"], row["premise"]), []).append(claim)
+    return [
+        Group(path.stem, title, passage, tuple(claims))
+        for (title, passage), claims in by_passage.items()
     ]
 
 

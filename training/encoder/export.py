@@ -1,6 +1,6 @@
 """Turn a trained checkpoint into the encoder that ships: int8 ONNX and its tokenizer.
 
-    python -m training.export RUN/model --out factcheck_local/models/weights/NAME
+    python -m training.encoder.export RUN/model --out factcheck_local/models/weights/NAME
 
 Prints the tables of files for the model's card in ``factcheck_local/models/cards/``.
 
@@ -33,7 +33,7 @@ from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, TOKENIZE
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option("--full", is_flag=True, help="Keep 32-bit weights, to measure what int8 costs.")
 def main(checkpoint: Path, out: Path, full: bool) -> None:
-    """Export CHECKPOINT, a folder written by train.py."""
+    """Export CHECKPOINT, a folder written by ``training.encoder.train``."""
     config = AutoConfig.from_pretrained(checkpoint, attn_implementation="eager")
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint, config=config).eval()
     out.mkdir(parents=True, exist_ok=True)

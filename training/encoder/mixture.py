@@ -1,0 +1,80 @@
+"""What a run for the encoder draws from: shares of tokens by source.
+
+The encoder knows less of language than an LLM, so it gets more of the large public sets than
+the adapter; what it is for are passages as the authored ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from training.adapter.groups import Group, soft
+from training.mixture import Source, own_sources, public_sources
+from training.overlap import Held
+
+#: Share of a run's tokens, by authored file.
+AUTHORED = {
+    "policies": 0.025,
+    "technical": 0.025,
+    "organisations": 0.03,
+    "operations": 0.03,
+    "encyclopedic": 0.03,
+    "wiki": 0.025,
+    "tables": 0.035,
+    "long-claims": 0.02,
+    "long-claims-2": 0.02,
+    "evidence": 0.05,
+}
+SETS = 0.10
+
+#: The same by public file, with the fewest claims that a premise needs to be drawn.
+PUBLIC = {
+    "fever": (0.10, 1),
+    "vitaminc": (0.10, 1),
+    "train-fool-me-twice": (0.05, 1),
+    "check-covid": (0.04, 1),
+    "check-covid-abstract": (0.005, 2),
+    "scifact": (0.03, 1),
+    "wanli": (0.06, 1),
+    "taxinli": (0.04, 1),
+    "train-cad-nli": (0.025, 2),
+    "train-conjnli": (0.02, 1),
+    "ambient": (0.015, 1),
+    "negation-nli": (0.01, 1),
+    "folio": (0.01, 1),
+    "med": (0.005, 1),
+    "infotabs": (0.05, 6),
+    "tabfact": (0.02, 2),
+    "factcg-doc": (0.03, 1),
+    "contractnli": (0.015, 1),
+    "wice-partial": (0.01, 1),
+}
+
+
+def sources(own: Path, public: Path, held: Held) -> list[Source]:
+    """All labelled sources without what is held out.
+
+    Args:
+        own: the folder ``training/data``.
+        public: a folder with ``public/*.jsonl`` and ``train-*.jsonl``.
+        held: sentences of sets to be measured on; a passage is left out with all
+            its claims if it or one of them shares any.
+    """
+    read = [*own_sources(own, AUTHORED, SETS), *public_sources(public, PUBLIC)]
+    return [replace(s, groups=[g for g in s.groups if not _shares(g, held)]) for s in read]
+
+
+def soft_source(path: Path, share: float) -> Source:
+    """Pairs that a teacher labelled, as a source.
+
+    Args:
+        path: rows as ``adapter.groups.soft`` reads them.
+        share: of all tokens, in (0, 1); those of ``sources`` keep the rest.
+    """
+    labelled = sum(AUTHORED.values()) + SETS + sum(s for s, _ in PUBLIC.values())
+    return Source(path.stem, labelled * share / (1.0 - share), soft(path))
+
+
+def _shares(group: Group, held: Held) -> bool:
+    return any(held.shares(group.passage, claim.text) for claim in group.claims)
