@@ -56,7 +56,7 @@ class Adapter:
 
 def adapter_folder() -> Path:
     """Where the package's adapters are."""
-    return Path(str(resources.files("factcheck_local.models"))) / "adapters"
+    return Path(str(resources.files("factcheck_local.models"))) / "weights"
 
 
 def adapters_of(tables: Mapping[str, Any]) -> dict[str, Adapter]:

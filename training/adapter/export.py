@@ -1,7 +1,7 @@
 r"""Write a trained adapter as a GGUF file that llama.cpp puts on the unchanged model.
 
     python -m training.adapter.export RUN/adapter.pt \\
-        --out factcheck_local/models/adapters/MODEL/relate-v2.gguf
+        --out factcheck_local/models/weights/MODEL/relate-v2.gguf
 
 Prints the table for the model's card.
 """

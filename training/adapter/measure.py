@@ -32,6 +32,7 @@ from training.adapter.model import load
 from training.adapter.packing import Packer
 from training.adapter.train import DATA, restore
 from training.measures import Row, table
+from training.mixture import public_file
 
 #: Public files of which something is held out, and of how many premises.
 HELD_OUT_PUBLIC = {
@@ -59,8 +60,7 @@ def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None)
     for file in sorted((own / "authored" / "sets").glob("*.jsonl")):
         yield from sets(file, held_out=True)
     for name, count in HELD_OUT_PUBLIC.items():
-        path = public / f"{name}.jsonl" if "train-" in name else public / "public" / f"{name}.jsonl"
-        yield from pairs(path, held_out=True)[:count]
+        yield from pairs(public_file(public, name), held_out=True)[:count]
     for path in devs:
         groups = [*pairs(path, held_out=False), *pairs(path, held_out=True)]
         random.Random(0).shuffle(groups)
