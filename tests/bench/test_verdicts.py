@@ -64,7 +64,7 @@ def test_whatever_is_neither_supported_nor_contradicted_is_neither(said: str) ->
 
 def test_what_is_no_judgement_or_has_no_such_label_is_left_out() -> None:
     kept = atoms(GIVEN)
-    others = [
+    others: list[dict[str, Any]] = [
         {"label": "supported", "verdict": "unscored"},
         {"label": "supported", "verdict": "skipped"},
         {"label": "partially_supported", "verdict": "supported"},
