@@ -84,8 +84,18 @@ def reason(
     contexts: Sequence[Context],
     pairs: Sequence[ScoredPair],
     settings: Settings,
+    *,
+    explained: bool = True,
 ) -> Posterior:
-    """Build the network and infer; an impossible network fails with its reason."""
+    """Build the network and infer; an impossible network fails with its reason.
+
+    Args:
+        atoms: the check-worthy ones.
+        contexts: all that were retrieved.
+        pairs: what the relation model read.
+        settings: of the network.
+        explained: whether it is solved again and again to find what each atom rests on.
+    """
     links = links_from(pairs)
     passages, edges = witnesses(contexts, links, settings)
 
@@ -100,9 +110,12 @@ def reason(
 
     try:
         marginals, documents = solve(atoms, passages, edges)
-        found, untried = sensitivity(
-            atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
-        )
+        found: Mapping[str, Sensitivity] = {}
+        untried = 0
+        if explained:
+            found, untried = sensitivity(
+                atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
+            )
     except InferenceError as error:
         return Posterior(links, None, str(error))
     sources = tuple(

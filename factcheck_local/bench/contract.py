@@ -60,6 +60,7 @@ class Collection:
             where the items bring their contexts.
         corpus: a folder to index instead.
         notes: what a reader of the figures has to know.
+        verdicts: whether its atoms' labels are the verdicts that are expected of them.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Collection:
     documents: Mapping[str, str] = field(default_factory=dict)
     corpus: Path | None = None
     notes: tuple[str, ...] = ()
+    verdicts: bool = False
 
     def sample(self, limit: int | None, seed: int) -> Collection:
         """At most ``limit`` items, drawn by the seed, in the data's order."""

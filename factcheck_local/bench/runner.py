@@ -74,15 +74,20 @@ def corpus(collection: Collection, embedder: Embedder, out: Path) -> Iterator[St
     folder, exclude = collection.corpus, ["answers/**"]
     if folder is None:
         folder, exclude = out / "documents", []
-        folder.mkdir(parents=True, exist_ok=True)
         for name, text in collection.documents.items():
-            if not (folder / name).exists():
-                write_whole(folder / name, text.encode("utf-8"))
+            _write_changed(folder / name, text.encode("utf-8"))
     place = out / "store"
     made = Fingerprint.of(embedder)
     with Store.open(place, made) if place.exists() else Store.create(place, made) as store:
         sync([folder], store, embedder, exclude=exclude)
         yield store
+
+
+def _write_changed(file: Path, data: bytes) -> None:
+    """Write a document that is new or has changed; the time stamp of the others stays."""
+    if not file.is_file() or file.read_bytes() != data:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, data)
 
 
 def run(

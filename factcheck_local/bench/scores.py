@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
+from factcheck_local.bench.verdicts import MEASURES, Matrix, as_dict, total
 from factcheck_local.metrics import (
     auroc,
     balanced_accuracy,
@@ -37,19 +38,23 @@ Row = Mapping[str, Any]
 Statistic = Callable[[Sequence[Row]], float | None]
 
 
-def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
+def score(rows: Sequence[Row], *, verdicts: bool = False, seed: int = 0) -> dict[str, Any]:
     """All measures of one method.
 
     Args:
         rows: its lines, see ``runner.run``.
+        verdicts: whether the atoms' labels are the verdicts that are expected.
         seed: of the bootstrap.
 
     Returns:
-        ``measures``: name -> value and 95 % interval, None where undefined; counts; cost.
+        ``measures``: name -> value and 95 % interval, None where undefined; counts; cost;
+        ``confusion`` of the verdicts, where they are known.
     """
     atoms = [a for row in rows for a in row["atoms"]]
     k = _k(rows)
     measures: dict[str, Statistic] = dict(CLAIMS)
+    if verdicts:
+        measures |= VERDICTS
     if any(row["segments"] for row in rows):
         measures |= SEGMENTS | _by_error(rows)
     if k:
@@ -72,14 +77,14 @@ def score(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Any]:
         if claims
         else None,
         "calls_a_claim": sum(row.get("calls", 0) for row in rows) / claims if claims else None,
-    }
+    } | ({"confusion": as_dict(total(rows))} if verdicts else {})
 
 
 def difference(
     ours: Sequence[Row], theirs: Sequence[Row], name: str, *, seed: int = 0
 ) -> dict[str, Any]:
     """A measure of one method minus that of another on the same items, items drawn in pairs."""
-    statistic = (CLAIMS | SEGMENTS)[name]
+    statistic = (CLAIMS | SEGMENTS | VERDICTS)[name]
 
     def gap(drawn: Sequence[tuple[Row, Row]]) -> float | None:
         first, second = (statistic([p[side] for p in drawn]) for side in (0, 1))
@@ -240,8 +245,18 @@ CLAIMS: dict[str, Statistic] = {
     "hallucination_score": _hallucination,
 }
 
+
+def _of_verdicts(measure: Callable[[Matrix], float | None]) -> Statistic:
+    return lambda rows: measure(total(rows))
+
+
+#: Those of data that say which verdict is expected.
+VERDICTS: dict[str, Statistic] = {name: _of_verdicts(f) for name, f in MEASURES.items()}
+
 #: Those that pool the claims of all items, so that it does not matter whose they are.
-POOLED = frozenset({"f1", "precision", "recall", "balanced_accuracy", "auroc", "brier", "ece"})
+POOLED = frozenset(
+    {"f1", "precision", "recall", "balanced_accuracy", "auroc", "brier", "ece", *VERDICTS}
+)
 
 #: FELM's: a segment is found wrong if a claim of it is contradicted, or, more strictly, if one
 #: is not supported; an answer, if a segment of it is.

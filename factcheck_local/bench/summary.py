@@ -11,6 +11,7 @@ from typing import Any
 from factcheck_local import __version__
 from factcheck_local.bench.lines import prompts_digest
 from factcheck_local.bench.machine import machine
+from factcheck_local.bench.verdicts import MEASURES
 from factcheck_local.files import write_whole
 
 SUMMARY, TABLE = "summary.json", "summary.md"
@@ -28,6 +29,11 @@ _TITLES = {
     "entropy": "entropy",
     "hallucination_score": "hallucination score",
     "f1_at_k": "F1@K",
+    "right_of_three": "right of three classes",
+    "balanced_of_three": "balanced, of three",
+    "right_of_four": "right of four verdicts",
+    "supported_wrongly": "called supported and not",
+    "true_contradicted": "true and called contradicted",
     "segment_f1": "F1 of wrong segments",
     "segment_balanced_accuracy": "balanced accuracy, segments",
     "segment_f1_unsupported": "F1, unsupported as wrong",
@@ -43,8 +49,11 @@ _TITLES = {
     "check_worthiness_f1": "check-worthiness, F1",
 }
 
-#: Shown in a table of their own, so that lines stay short.
-_WIDE = ("f1", "precision", "recall", "balanced_accuracy", "auroc", "brier", "ece", "mae")
+#: Shown in tables of their own, so that lines stay short.
+_APART: tuple[Sequence[str], ...] = (
+    tuple(MEASURES),
+    ("f1", "precision", "recall", "balanced_accuracy", "auroc", "brier", "ece", "mae"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +139,15 @@ def to_markdown(result: Mapping[str, Any], *, level: int = 1, pictures: str = ""
     """
     lines = [f"{'#' * level} {result['bench']}", ""]
     lines += [f"    {result['command']}", ""]
-    lines += _table(result["methods"], _names(result["methods"], wide=True))
-    lines += _table(result["methods"], _names(result["methods"], wide=False))
+    names = _names(result["methods"])
+    for apart in _APART:
+        lines += _table(result["methods"], [n for n in names if n in apart])
+    lines += _table(result["methods"], [n for n in names if not any(n in a for a in _APART)])
+    lines += _confusion(result["methods"])
     lines += _counts(result["methods"])
     for group, methods in result["groups"].items():
         lines += [f"{'#' * (level + 1)} {result['bench']}: {group}", ""]
-        lines += _table(methods, _names(methods, wide=None))
+        lines += _table(methods, _names(methods))
     if result["differences"]:
         lines += _differences(result["differences"])
     lines += [f"- {note}" for note in result["notes"]] + [""] * bool(result["notes"])
@@ -155,15 +167,15 @@ def signature(result: Mapping[str, Any]) -> str:
     )
 
 
-def _names(methods: Mapping[str, Mapping[str, Any]], *, wide: bool | None) -> list[str]:
-    """The measures of some method that are defined; of one table, or of both for None."""
+def _names(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The measures of some method that are defined."""
     found = dict.fromkeys(
         name
         for scores in methods.values()
         for name, m in scores["measures"].items()
         if m["value"] is not None
     )
-    return [name for name in found if wide is None or (name in _WIDE) is wide]
+    return list(found)
 
 
 def _table(methods: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> list[str]:
@@ -174,8 +186,25 @@ def _table(methods: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> li
         "|---|" + "---:|" * len(names),
     ]
     for method, scores in methods.items():
-        cells = [_cell(scores["measures"].get(name)) for name in names]
+        cells = [cell(scores["measures"].get(name)) for name in names]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def _confusion(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Of each method how often an expected verdict was given as which, where that is known."""
+    found = {name: scores["confusion"] for name, scores in methods.items() if "confusion" in scores}
+    given = dict.fromkeys(v for rows in found.values() for row in rows.values() for v in row)
+    if not given:
+        return []
+    lines = [
+        "| method | expected \\ given | " + " | ".join(v.replace("_", " ") for v in given) + " |",
+        "|---|---|" + "---:|" * len(given),
+    ]
+    for method, rows in found.items():
+        for expected, row in rows.items():
+            cells = [str(row.get(v, 0)) for v in given]
+            lines.append(f"| {method} | {expected.replace('_', ' ')} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
@@ -224,12 +253,13 @@ def _differences(found: Sequence[Mapping[str, Any]]) -> list[str]:
         mark = "**" if sure else ""
         lines.append(
             f"| {d['ours']} less {d['theirs']} | {_TITLES.get(d['measure'], d['measure'])} "
-            f"| {mark}{_cell(d, signed=True)}{mark} |"
+            f"| {mark}{cell(d, signed=True)}{mark} |"
         )
     return [*lines, ""]
 
 
-def _cell(measure: Mapping[str, Any] | None, *, signed: bool = False) -> str:
+def cell(measure: Mapping[str, Any] | None, *, signed: bool = False) -> str:
+    """A value with its interval; a dash where it is undefined."""
     if measure is None or measure["value"] is None:
         return "–"
     form = "+.3f" if signed else ".3f"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,17 @@ import click
 
 from factcheck_local.bench import atoms, factor, plots, summary
 from factcheck_local.bench.contract import Collection
-from factcheck_local.bench.data import factcheckbench, felm, handbook, record, wice
+from factcheck_local.bench.data import sets
 from factcheck_local.bench.runner import Models, relation_of, run
 from factcheck_local.bench.scores import ONE_ITEM, always_supported, difference, score
+from factcheck_local.commands.bench_data import NAMES, called, collection_of, command_line
 from factcheck_local.commands.common import (
     correlation_option,
     k_option,
     llm_option,
     relation_option,
     settings_values,
+    strong_option,
     write_json,
 )
 from factcheck_local.commands.progress import stage_progress
@@ -30,8 +32,6 @@ from factcheck_local.models.cards import find_card
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline import FactChecker
 from factcheck_local.relate import load_relation_model
-
-NAMES = ("factcheckbench", "wice", "felm", "handbook", "record", "factor", "factscore")
 
 #: The graphical models and the methods that FactReasoner's paper compares them with.
 USUAL = ("fr1", "fr2", "fr3", "factscore", "factverify", "veriscore")
@@ -66,10 +66,16 @@ REPLIES = "replies.sqlite"
     show_default=True,
     help="For felm and wice: segments or claims as they are, or the pipeline's own atoms.",
 )
+@click.option(
+    "--fold",
+    type=click.Choice(list(sets.FOLDS)),
+    help="For sets: those held out from training, by default, the others, or all.",
+)
 @relation_option
 @llm_option
 @k_option
 @correlation_option
+@strong_option
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -95,6 +101,7 @@ def command(
     assessors: tuple[str, ...],
     oracle: bool,
     claims: str,
+    fold: str | None,
     limit: int | None,
     seed: int,
     out: Path | None,
@@ -113,6 +120,7 @@ def command(
     wice            WiCE: claims against web articles; --oracle: against their own
     felm            FELM: segments of answers in five domains
     handbook        a corpus with labelled answers, as corpora/handbook
+    sets            sets of passages that are near to each other, as training/data/authored/sets
     record          records in FactReasoner's format with labels
     factor          Expert FACTOR: the relation model alone
     factscore       FActScore's biographies: atoms against human ones
@@ -120,7 +128,10 @@ def command(
     Example:
       factcheck bench factcheckbench --data data/factcheckbench --oracle --limit 10
     """  # noqa: D301
-    out = out or Path("bench") / (f"{name}-oracle" if oracle else name)
+    if fold is not None and name != "sets":
+        raise click.UsageError(f"--fold is for sets, not for {name}")
+    kind = called(name, oracle=oracle, fold=fold)
+    out = out or Path("bench") / kind
     settings = Settings(**settings_values(**chosen))
     card = find_card(settings.llm, "llm")
     llm = CachedChatModel(
@@ -130,9 +141,11 @@ def command(
         cache / REPLIES,
         card.adapters,
     )
-    line = _command(name, data, assessors, oracle, claims, limit, seed, chosen)
+    line = command_line(
+        name, data, assessors, oracle, claims, seed, {**chosen, "fold": fold, "limit": limit}
+    )
     signed = summary.Signed(
-        name=f"{name}-oracle" if oracle else name,
+        name=kind,
         command=line,
         digest="",
         settings=settings.signature(),
@@ -145,23 +158,14 @@ def command(
     elif name == "factscore":
         result = _factscore(data, settings, llm, out, signed)
     else:
-        collection = _collection(name, data, oracle=oracle, pipeline=claims == "pipeline")
+        pipeline = claims == "pipeline"
+        collection = collection_of(name, data, oracle=oracle, pipeline=pipeline, fold=fold)
         result = _assessors(collection, assessors or USUAL, settings, llm, out, signed)
     if as_json:
         write_json(result)
     else:
         click.echo(summary.to_markdown(result))
     click.echo(f"written to {out}", err=True)
-
-
-def _collection(name: str, data: Path, *, oracle: bool, pipeline: bool) -> Collection:
-    if name == "factcheckbench":
-        return factcheckbench.load(data, oracle=oracle)
-    if name == "wice":
-        return wice.load(data, oracle=oracle, pipeline=pipeline)
-    if name == "felm":
-        return felm.load(data, oracle=oracle, pipeline=pipeline)
-    return handbook.load(data) if name == "handbook" else record.load(data)
 
 
 def _assessors(
@@ -177,17 +181,20 @@ def _assessors(
     rows = run(collection, assessors, settings, models, out, _progress())
     methods = {a: [r for r in rows if r["assessor"] == a] for a in assessors}
     everything = {**methods, "always supported": always_supported(methods[assessors[0]])}
-    scores = {name: score(own, seed=signed.seed) for name, own in everything.items()}
+    measured = partial(score, verdicts=collection.verdicts, seed=signed.seed)
+    scores = {name: measured(own) for name, own in everything.items()}
     groups = sorted({r["group"] for r in rows if r["group"]})
     notes = (*collection.notes, *([ONE_ITEM] if len(collection.items) == 1 else []))
     return summary.write(
         out,
         replace(signed, digest=collection.digest, models=models.named(), notes=notes),
         scores,
-        differences=_differences(methods, signed.seed),
+        differences=_differences(
+            methods, (*COMPARED, *(["right_of_three"] if collection.verdicts else [])), signed.seed
+        ),
         groups={
             group: {
-                name: score([r for r in own if r["group"] == group], seed=signed.seed)
+                name: measured([r for r in own if r["group"] == group])
                 for name, own in methods.items()
             }
             for group in groups
@@ -197,7 +204,7 @@ def _assessors(
 
 
 def _differences(
-    methods: Mapping[str, Sequence[Mapping[str, Any]]], seed: int
+    methods: Mapping[str, Sequence[Mapping[str, Any]]], measures: Sequence[str], seed: int
 ) -> list[dict[str, Any]]:
     """Each graphical model against each of the other methods."""
     ours = [name for name in methods if name.startswith("fr")]
@@ -211,7 +218,7 @@ def _differences(
         for mine in ours
         for other in methods
         if other not in ours
-        for measure in COMPARED
+        for measure in measures
     ]
 
 
@@ -282,27 +289,3 @@ def _pictures(make: Callable[[], list[str]]) -> list[str]:
 def _progress() -> Callable[[str, int, int], None]:
     show = stage_progress()
     return lambda _what, done, count: show("bench", done, count)
-
-
-def _command(
-    name: str,
-    data: Path,
-    assessors: Sequence[str],
-    oracle: bool,
-    claims: str,
-    limit: int | None,
-    seed: int,
-    chosen: Mapping[str, str | float | None],
-) -> str:
-    """What makes the figures again, on one line.
-
-    The data go by their name, and by the digest beside it: where they lie is this machine's.
-    """
-    parts = ["factcheck", "bench", name, "--data", data.name or str(data)]
-    parts += [part for a in assessors for part in ("--assessor", a)]
-    parts += ["--oracle"] * oracle + ["--claims", claims] * (claims != "given")
-    for option, value in {**chosen, "limit": limit}.items():
-        if value is not None:
-            parts += ["-k" if option == "k" else f"--{option.replace('_', '-')}", str(value)]
-    parts += ["--seed", str(seed)] if seed else []
-    return shlex.join(parts)

@@ -190,6 +190,13 @@ correlation_option = click.option(
     help="How far the relation model's errors on passages of one claim are taken to go together; "
     f"{Settings().relation_correlation}. 0, independent: FactReasoner.",
 )
+strong_option = click.option(
+    "--strong",
+    type=click.FloatRange(0, 1),
+    metavar="WEIGHT",
+    help="What opposing evidence has to weigh on both sides to be a conflict, probability times "
+    f"the source's prior; {Settings().strong}.",
+)
 llm_option = click.option(
     "--llm", metavar="NAME", help="Model that splits and rewords; judges, too."
 )

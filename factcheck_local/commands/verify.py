@@ -29,6 +29,7 @@ from factcheck_local.commands.common import (
     rerank_option,
     settings_values,
     store_option,
+    strong_option,
     where_option,
 )
 from factcheck_local.commands.messages import complain
@@ -89,6 +90,7 @@ from factcheck_local.retrieve import Retrieval
 )
 @click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
 @correlation_option
+@strong_option
 @click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
 @click.option(
     "--quantities/--no-quantities",

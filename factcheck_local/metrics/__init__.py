@@ -4,7 +4,11 @@ What cannot be computed (no atoms, a single class) is None, never 0 or NaN.
 """
 
 from factcheck_local.metrics.auroc import auroc
-from factcheck_local.metrics.balanced_accuracy import balanced_accuracy, confusion_matrix
+from factcheck_local.metrics.balanced_accuracy import (
+    balanced_accuracy,
+    confusion_matrix,
+    mean_recall,
+)
 from factcheck_local.metrics.bootstrap_ci import bootstrap_ci
 from factcheck_local.metrics.brier import brier
 from factcheck_local.metrics.ece import ece
@@ -30,6 +34,7 @@ __all__ = [
     "factual_precision",
     "hallucination_score",
     "mae",
+    "mean_recall",
     "precision_recall",
     "recall_at_k",
     "roc_curve",

@@ -62,7 +62,16 @@ def balanced_accuracy(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -
     """
     _checks.same_length(gold, predicted)
     labels = list(dict.fromkeys([*gold, *predicted]))
-    matrix = confusion_matrix(gold, predicted, labels)
+    return mean_recall(confusion_matrix(gold, predicted, labels))
+
+
+def mean_recall(matrix: NDArray[np.int64]) -> float | None:
+    """BA of a confusion matrix; None if fewer than two classes are among the gold labels.
+
+    Args:
+        matrix: shape (n, m), n <= m: rows gold, columns predicted, the first n of them the
+            gold classes in the same order.
+    """
     support = matrix.sum(axis=1)
     present = support > 0
     if present.sum() < 2:

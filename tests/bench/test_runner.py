@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairCla
 from factcheck_local.records import Record
 from factcheck_local.relate import CalibratedRelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.relate.llm import LlmPairScorer
 from factcheck_local.types import Answer, Atom, Context
 from tests.commands.helpers import factcheck
 
@@ -130,6 +132,33 @@ def test_a_line_counts_only_for_what_it_was_made_with(world: World, tmp_path: Pa
     run(COLLECTION, ("factscore",), Settings(k=2), models, tmp_path)
     assert len((tmp_path / FILE).read_text().splitlines()) == 8
     assert model.asked == 8  # the settings differ, the questions do not
+
+
+def test_other_settings_of_the_network_ask_the_llm_nothing(world: World, tmp_path: Path) -> None:
+    """Where the relation model is the LLM: pairs do not depend on what is made of them."""
+    models, model = world()
+    relation = CalibratedRelationModel(LlmPairScorer(models.llm))
+    models = replace(models, relation=relation)
+    run(COLLECTION, ("fr2",), Settings(), models, tmp_path)
+    assert model.asked == 8
+    for other in (Settings(relation_correlation=0.0), Settings(strong=0.9)):
+        run(COLLECTION, ("fr2",), other, models, tmp_path)
+    assert len((tmp_path / FILE).read_text().splitlines()) == 3 * len(COLLECTION.items)
+    assert model.asked == 8
+
+
+def test_documents_that_have_changed_are_indexed_again(world: World, tmp_path: Path) -> None:
+    """The same folder of results with newer data, here one document in a folder of its own."""
+    atom = Atom("a0", "Room 1 is red.", "Room 1 is red.")
+    given = Item(
+        "one", Record(Answer("Room 1 is red."), (atom,)), {"a0": True}, where=("source=a/*",)
+    )
+    said = []
+    for text in ("Room 1 is red.", "Room 1 is blue."):
+        data = Collection("open", "0" * 64, (given,), {"a/room.txt": text, "b/room.txt": atom.text})
+        (row,) = run(data, ("factscore",), Settings(k=1), world()[0], tmp_path / "out")
+        said.append(row["atoms"][0]["verdict"])
+    assert said == ["supported", "unsupported"]
 
 
 def test_cost_counts_what_was_said_before(world: World, tmp_path: Path) -> None:

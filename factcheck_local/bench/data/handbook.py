@@ -28,6 +28,7 @@ def load(path: Path) -> Collection:
         tuple(map(_item, files)),
         corpus=path,
         notes=("gold: supported; contradicted, conflicting and not found count as not",),
+        verdicts=True,
     )
 
 

@@ -1,0 +1,155 @@
+"""What relation models said of a benchmark's pairs, for networks of any settings.
+
+Passages are retrieved and pairs read by the pipeline's own stages. What is read stays in the
+store's cache of verdicts, so that other settings of the network, or another run over the same
+folder, read nothing again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from factcheck_local.assess import assess
+from factcheck_local.assess.factreasoner import Posterior, reason
+from factcheck_local.bench.contract import Item
+from factcheck_local.bench.verdicts import Matrix, matrix_of
+from factcheck_local.config import Settings
+from factcheck_local.duplicates import near_duplicates
+from factcheck_local.graph import pairs_to_relate
+from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.indexer.store import Store
+from factcheck_local.models.contracts import FloatArray
+from factcheck_local.pipeline import FactChecker
+from factcheck_local.relate import Premise, Related, RelationModel, relate
+from factcheck_local.retrieve import Retrieval, search
+from factcheck_local.types import Atom, Context
+
+#: Assessors by what they read; the others of a kind read the same pairs.
+_READ_AS = {"fr4": "fr3"}
+
+
+@dataclass
+class NetworkCase:
+    """One item's claims, and what was retrieved and read for them so far.
+
+    Attributes:
+        item: the item.
+        store: where its passages are.
+        model: reads pairs, each once.
+        vectors: of the claims, unit vectors, shape (n, d).
+        scope: sources that it may use.
+    """
+
+    item: Item
+    store: Store
+    model: RelationModel
+    vectors: FloatArray
+    scope: frozenset[str] | None
+    _found: dict[tuple[Retrieval, int], tuple[tuple[Context, ...], dict[str, tuple[str, ...]]]] = (
+        field(default_factory=dict)
+    )
+    _read: dict[tuple[str, Retrieval, int], Related] = field(default_factory=dict)
+    _solved: dict[Settings, Posterior] = field(default_factory=dict)
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The claims."""
+        return self.item.record.atoms or ()
+
+    def counts(self, settings: Settings) -> Matrix:
+        """Expected verdicts by verdicts under settings, see ``bench.verdicts.matrix_of``."""
+        contexts, _ = self._retrieved(settings)
+        related = self._related(settings)
+        # A conflict is a matter of the verdict alone: the network is the same for any bound.
+        network = replace(settings, strong=0.0)
+        if network not in self._solved:
+            self._solved[network] = reason(
+                self.atoms, contexts, related.pairs, network, explained=False
+            )
+        known = {a.id for a in self.atoms}
+        assessment = assess(
+            self.item.record.answer,
+            self.atoms,
+            contexts,
+            related.pairs,
+            self._solved[network],
+            {},
+            {h: why for (_, h), why in related.failures.items() if h in known},
+            settings,
+        )
+        return matrix_of(
+            [{"label": a.atom.label, "verdict": a.verdict.value} for a in assessment.atoms]
+        )
+
+    def forget(self) -> None:
+        """Drop the networks solved so far, which are many; what was read stays."""
+        self._solved.clear()
+
+    def _retrieved(
+        self, settings: Settings
+    ) -> tuple[tuple[Context, ...], dict[str, tuple[str, ...]]]:
+        key = settings.retrieval, settings.k
+        if key not in self._found:
+            texts = [a.text for a in self.atoms]
+            ranked = search(texts, self.vectors, self.store, key[1], key[0], self.scope)
+            contexts = {c.id: c for hits in ranked for c in hits}
+            by_atom = {
+                a.id: tuple(c.id for c in hits) for a, hits in zip(self.atoms, ranked, strict=True)
+            }
+            self._found[key] = tuple(contexts.values()), by_atom
+        return self._found[key]
+
+    def _related(self, settings: Settings) -> Related:
+        assessor = _READ_AS.get(settings.assessor, settings.assessor)
+        key = assessor, settings.retrieval, settings.k
+        if key not in self._read:
+            contexts, by_atom = self._retrieved(settings)
+            pairs = pairs_to_relate(
+                assessor,
+                self.atoms,
+                contexts,
+                by_atom,
+                self.vectors,
+                self.store.embeddings([c.id for c in contexts]),
+                min_similarity=settings.min_similarity,
+                min_pooled_similarity=settings.min_pooled_similarity,
+                min_context_similarity=settings.min_context_similarity,
+            )
+            self._read[key] = relate(
+                pairs,
+                {c.id: Premise(c.title, c.text) for c in contexts},
+                {a.id: a.text for a in self.atoms} | {c.id: c.text for c in contexts},
+                self.model,
+                alike=near_duplicates(contexts),
+            )
+        return self._read[key]
+
+
+def cases(items: Sequence[Item], checker: FactChecker, most: Settings) -> Iterator[NetworkCase]:
+    """The items with their pairs read; progress goes to stderr.
+
+    Args:
+        items: with their claims as atoms.
+        checker: with a store, whose cache keeps what is read.
+        most: settings under which more pairs are read than under the others: a passage is read
+            once for all of them.
+    """
+    store = checker.store
+    if store is None:
+        raise ValueError("expected a checker with a store")
+    for number, item in enumerate(items, start=1):
+        where = [Condition.parse(text) for text in item.where]
+        atoms = item.record.atoms or ()
+        case = NetworkCase(
+            item,
+            store,
+            checker.relation_model,
+            checker.embedder.embed([a.text for a in atoms]),
+            in_scope(store.sources(), where),
+        )
+        case.counts(most)
+        case.forget()
+        print(f"{number} of {len(items)}: {item.id}", file=sys.stderr)
+        yield case
