@@ -27,6 +27,7 @@ _TITLES = {
     "mean_precision": "mean precision",
     "entropy": "entropy",
     "hallucination_score": "hallucination score",
+    "coverage": "coverage",
     "f1_at_k": "F1@K",
     "segment_f1": "F1 of wrong segments",
     "segment_balanced_accuracy": "balanced accuracy, segments",

@@ -83,6 +83,8 @@ class ModelCard:
             shipped with the package (``shipped = true``); None keeps them in the
             data directory.
         calibration: how label logits become honest probabilities, by prompt.
+        risk: from which P on a claim gets a verdict, and what is promised of it, by prompt;
+            see ``relate.risk``.
         readouts: file and sha256 of what reads an LLM's hidden state, by prompt;
             see ``relate.readout``.
     """
@@ -99,6 +101,7 @@ class ModelCard:
     note: str = ""
     calibration: Mapping[str, Any] = field(default_factory=dict)
     readouts: Mapping[str, Any] = field(default_factory=dict)
+    risk: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -243,6 +246,7 @@ def card_from(data: Mapping[str, Any], place: object) -> ModelCard:
             note=data.get("note", ""),
             calibration=data.get("calibration", {}),
             readouts=data.get("readouts", {}),
+            risk=data.get("risk", {}),
         )
     except (KeyError, TypeError) as error:
         raise ModelError(f"{place}: not a model card: {error}") from error
