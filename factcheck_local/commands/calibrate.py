@@ -21,7 +21,7 @@ from factcheck_local.commands.common import (
 )
 from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
-from factcheck_local.commands.risk import fit_risk
+from factcheck_local.commands.risk import fit_risk, reset_risk
 from factcheck_local.config import GRAPH_ASSESSORS, Settings
 from factcheck_local.errors import InputError, RecordError, ScoringError
 from factcheck_local.indexer.parts import CALIBRATION, RISK
@@ -34,7 +34,12 @@ from factcheck_local.relate.calibrations import (
     store_calibration,
 )
 from factcheck_local.relate.contract import LogProbabilities, PairScorer, Premise
-from factcheck_local.relate.load import card_calibration, load_pair_scorer, relation_card
+from factcheck_local.relate.load import (
+    card_calibration,
+    load_pair_scorer,
+    load_relation_model,
+    relation_card,
+)
 from factcheck_local.relate.risk import read_risks, remove_risks
 from factcheck_local.relate.validation import FOLDS, Quality, cross_validated, quality
 
@@ -105,7 +110,8 @@ def command(
     conflicting or not_found. The claims have to be like those that will be verified, and
     none chosen for how it came out. What is fitted is kept in the store: verify then calls
     a claim undecided where P lies between the thresholds. Calibrate the model first:
-    another calibration takes the thresholds back.
+    another calibration takes the thresholds back. --reset forgets calibration and
+    thresholds of a model; --risk ALPHA --reset the thresholds alone, a cascade's, too.
 
     \b
     Exit codes:
@@ -119,8 +125,14 @@ def command(
     """  # noqa: D301
     if (labels is None) == (not reset):
         raise click.UsageError("expected either LABELS or --reset")
-    if risk is not None and labels is not None:
-        fit_risk(labels, risk, relation, llm, assessor, store_path, as_json=as_json)
+    if risk is not None:
+        with open_store(store_path) as store:
+            folder = store.path
+        model = load_relation_model(relation, default_llm=llm, store_dir=folder)
+        if labels is None:
+            reset_risk(folder, model, as_json=as_json)
+        else:
+            fit_risk(labels, risk, assessor, model, folder, as_json=as_json)
         return
     rows, verdicts = ([], 0) if labels is None else _read(labels)
     card = relation_card(relation, llm)
@@ -145,7 +157,7 @@ def command(
         date=datetime.now(UTC).date().isoformat(),
     )
     store_calibration(folder, found)
-    if any((e.relation, e.sha256) == (found.scorer, found.sha256) for e in read_risks(folder)):
+    if any(e.is_of(found.scorer, found.sha256) for e in read_risks(folder)):
         click.echo(
             "factcheck: the store's thresholds were fitted on another calibration and may no "
             "longer apply: factcheck calibrate --risk fits them anew",

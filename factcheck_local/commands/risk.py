@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
-from factcheck_local.commands.common import (
-    StorePlace,
-    input_name,
-    json_lines,
-    open_store,
-    write_json,
-)
+from factcheck_local.commands.common import input_name, json_lines, write_json
 from factcheck_local.errors import InputError, RecordError
 from factcheck_local.indexer.parts import RISK
 from factcheck_local.metrics import fewest_called
-from factcheck_local.relate import describe, load_relation_model
-from factcheck_local.relate.risk import StoredRisk, store_risk
+from factcheck_local.relate import RelationModel, describe
+from factcheck_local.relate.risk import StoredRisk, remove_risks, store_risk
 from factcheck_local.report.schema import ASSUMPTION
 from factcheck_local.thresholds import Fitted, LabelledClaim, Side, fit_thresholds
 from factcheck_local.types import Verdict
@@ -31,20 +26,21 @@ _NO_LABEL = (None, "unclear")
 
 
 def fit_risk(
-    labels: str,
-    alpha: float,
-    relation: str,
-    llm: str,
-    assessor: str,
-    store_path: StorePlace | None,
-    *,
-    as_json: bool,
+    labels: str, alpha: float, assessor: str, model: RelationModel, folder: Path, *, as_json: bool
 ) -> None:
     """Fit thresholds to labelled claims, keep them in the store, and say what they promise.
 
+    Args:
+        labels: a file of labelled claims.
+        alpha: the share of the claims called supported, or contradicted, that are not.
+        assessor: whose P the claims have.
+        model: the relation model that it is from, as the store calibrates it.
+        folder: of the store.
+        as_json: whether JSON is written.
+
     Raises:
         InputError: if a line is malformed, naming it, or no threshold will do.
-        StoreError, ModelError: if the store or the model cannot be used.
+        StoreError: if the store's thresholds are damaged.
     """
     claims, unlabelled = _read(labels)
     date = datetime.now(UTC).date().isoformat()
@@ -53,9 +49,6 @@ def fit_risk(
         fitted = fit_thresholds(claims, alpha, data=data, assessor=assessor)
     except InputError as error:
         raise InputError(f"{input_name(labels)}: {error}") from error
-    with open_store(store_path) as store:
-        folder = store.path
-    model = load_relation_model(relation, default_llm=llm, store_dir=folder)
     entry = StoredRisk(model.id, model.sha256, describe(model), fitted.thresholds, date)
     store_risk(folder, entry)
     if as_json:
@@ -63,6 +56,16 @@ def fit_risk(
         return
     _show(fitted, alpha, unlabelled)
     click.echo(f"stored for {model.id} and {assessor} in {folder / RISK}")
+
+
+def reset_risk(folder: Path, model: RelationModel, *, as_json: bool) -> None:
+    """Forget the thresholds of a relation model, of every assessor."""
+    there = remove_risks(folder, model.id, model.sha256)
+    if as_json:
+        write_json({"relation": model.id, "removed_thresholds": there})
+        return
+    said = "removed the thresholds" if there else "there are no thresholds"
+    click.echo(f"{said} of {model.id} in {folder / RISK}")
 
 
 def _read(labels: str) -> tuple[list[LabelledClaim], int]:

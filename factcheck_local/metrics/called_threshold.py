@@ -93,7 +93,7 @@ def called_threshold(
 
 
 def fewest_called(alpha: float) -> int:
-    """How many claims have to be called, if none of them is wrong: 1 / α - 1, rounded up.
+    """How many claims have to be called, if none of them is wrong: 1 / alpha - 1, rounded up.
 
     Raises:
         ValueError: if alpha is not in (0, 1).

@@ -81,7 +81,10 @@ def card_calibration(card: ModelCard) -> Calibration:
     return Calibration.from_card(card.calibration, _ROLES[card.role].calibration_key(card))
 
 
-def _card_risk(card: ModelCard) -> Thresholds | None:
+def _card_risk(card: ModelCard, slow: ModelCard | None = None) -> Thresholds | None:
+    """The thresholds of a card for its model alone, or for a cascade with a slow one."""
+    if slow is not None:
+        return card_risk(card.risk, _ROLES[slow.role].scorer_id(slow))
     return card_risk(card.risk, _ROLES[card.role].calibration_key(card))
 
 
@@ -170,7 +173,7 @@ def load_relation_model(
     card, model, shipped = single(fast)
     if not joined:
         return model
-    _, second, both = single(slow)
+    slow_card, second, both = single(slow)
     return CascadeRelationModel(
         model,
         second,
@@ -178,7 +181,7 @@ def load_relation_model(
         weight=slow_weight(card.options),
         budget=budget,
         # A budget leaves pairs to the fast model that the thresholds were not fitted with.
-        risk=card_risk(card.risk, second.id) if shipped and both and budget is None else None,
+        risk=_card_risk(card, slow_card) if shipped and both and budget is None else None,
     )
 
 

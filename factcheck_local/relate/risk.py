@@ -21,7 +21,9 @@ from factcheck_local.types import Thresholds
 #: Whose P a card's thresholds are of, if it does not say.
 ASSESSOR = "fr2"
 
-_FILE = KeptEntries(RISK, "factcheck.risk/1", "thresholds", hint="factcheck calibrate --risk 0.05")
+_FILE = KeptEntries(
+    RISK, "factcheck.risk/1", "thresholds", hint="factcheck calibrate LABELS.jsonl --risk 0.05"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class StoredRisk:
     def key(self) -> tuple[str, str, str]:
         """Of two entries with the same the later one stands."""
         return self.relation, self.sha256, self.thresholds.assessor
+
+    def is_of(self, scorer: str, sha256: str) -> bool:
+        """Whether the relation model is this one, or this scorer with what is around it."""
+        inner = self.relation.partition("+")[0]
+        return scorer in (self.relation, inner) and self.sha256 == sha256
 
 
 def read_risks(store_dir: Path) -> tuple[StoredRisk, ...]:
@@ -83,14 +90,14 @@ def store_risk(store_dir: Path, entry: StoredRisk) -> None:
     _FILE.write(store_dir, [asdict(e) for e in entries])
 
 
-def remove_risks(store_dir: Path, relation: str, sha256: str) -> bool:
-    """Forget the thresholds of a model for every assessor; returns whether there were any.
+def remove_risks(store_dir: Path, scorer: str, sha256: str) -> bool:
+    """Forget the thresholds of a relation model or of a scorer; returns whether there were any.
 
     Raises:
         StoreError: if the file is malformed, naming it.
     """
     entries = read_risks(store_dir)
-    others = [e for e in entries if (e.relation, e.sha256) != (relation, sha256)]
+    others = [e for e in entries if not e.is_of(scorer, sha256)]
     if len(others) < len(entries):
         _FILE.write(store_dir, [asdict(e) for e in others])
     return len(others) < len(entries)
