@@ -6,6 +6,7 @@ A model is loaded once, on first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
@@ -16,10 +17,11 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
 from factcheck_local.records import Record
-from factcheck_local.relate import RelationModel, describe, load_relation_model
+from factcheck_local.relate import RelationModel, describe, load_relation_model, thresholds_of
 from factcheck_local.rerank import Reranker
 from factcheck_local.rerankers import load_reranker
 from factcheck_local.run import prompts_here, unlike
+from factcheck_local.types import Thresholds
 
 #: Called with a stage's name, the units done and all units of the stage.
 Progress = Callable[[str, int, int], None]
@@ -96,6 +98,17 @@ class Conditions:
         )
 
     @cached_property
+    def risk(self) -> Thresholds | None:
+        """Thresholds of the verdicts, of the store's user or the relation model's card.
+
+        None where there are none, and for a judge, which decides by itself.
+        """
+        if self.settings.assessor in JUDGES:
+            return None
+        folder = self.store.path if self.store else None
+        return thresholds_of(self.relation_model, self.settings.assessor, folder)
+
+    @cached_property
     def reranker(self) -> Reranker | None:
         """What reads the best passages again, if anything does."""
         if self._given_reranker is not None or self.settings.rerank is None:
@@ -123,7 +136,7 @@ class Conditions:
     def unlike(self, record: Record, run: Mapping[str, Any]) -> list[str]:
         """What a run over the record would not have as an earlier one had it.
 
-        That is of version, settings, prompts, models and index, a line each. The models
+        That is of version, settings, prompts, models, thresholds and index, a line each. The models
         that it had are loaded for that.
 
         Args:
@@ -144,6 +157,7 @@ class Conditions:
         for role in roles & {"llm", "embedder", "reranker"}:
             getattr(self, role)  # is among those used once it is loaded
         here["models"] = [model for model in self.models_used() if model["role"] in roles]
+        here["risk"] = asdict(self.risk) if self.risk else None
         here["index"] = self.index_used(record)
         return unlike(run, here)
 

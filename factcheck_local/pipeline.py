@@ -40,6 +40,7 @@ from factcheck_local.run import Run, Work
 from factcheck_local.segment import segment
 from factcheck_local.summarize import Summarized, summarize
 from factcheck_local.types import Answer, Assessment, Atom, Context, Segment, Span
+from factcheck_local.verdicts import HALF
 
 
 class FactChecker(Conditions):
@@ -125,6 +126,7 @@ class FactChecker(Conditions):
             work.failures,
             self.settings,
             work.notes,
+            self.risk or HALF,
         )
         return self._run(record, assessment, started, work)
 
@@ -165,6 +167,7 @@ class FactChecker(Conditions):
             settings=self.settings,
             models=self.models_used(),
             index=self.index_used(record),
+            risk=self.risk,
             started=started,
             seconds=work.seconds,
             given=tuple(n for n in ("atoms", "contexts") if getattr(record, n) is not None),

@@ -16,7 +16,7 @@ from typing import Any
 from factcheck_local import __version__
 from factcheck_local.config import Settings
 from factcheck_local.prompts import load_prompt, prompt_names
-from factcheck_local.types import Assessment
+from factcheck_local.types import Assessment, Thresholds
 
 #: Libraries whose version may move a number in its last digits.
 LIBRARIES = (
@@ -64,8 +64,8 @@ def unlike(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     Args:
         then: the ``run`` of an assessment, see ``report.to_dict``.
-        now: of these the ``version``, ``settings``, ``prompts``, ``models`` and ``index``
-            to compare; what it lacks is not looked at.
+        now: of these the ``version``, ``settings``, ``prompts``, ``models``, ``risk`` and
+            ``index`` to compare; what it lacks is not looked at.
     """
     # As JSON has them: a tuple is a list there.
     here = json.loads(json.dumps(now))
@@ -89,10 +89,18 @@ def _conditions(run: Mapping[str, Any], parts: Iterable[str]) -> Iterator[tuple[
             for model in value:
                 fields = {k: v for k, v in model.items() if k != "role"}
                 yield from ((f"{model['role']} model's {k}", v) for k, v in fields.items())
+        elif part == "risk":
+            yield "thresholds of verdicts", _shown(value)
         elif part == "index":
             yield "index digest", value["digest"] if value else None
         else:
             yield part, value
+
+
+def _shown(risk: Mapping[str, Any] | None) -> str:
+    if not risk:
+        return "none"
+    return f"{risk['supported']} and {risk['contradicted']} ({risk['data']}, {risk['claims']})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,7 @@ class Run:
         seconds: by stage.
         given: what the record brought beside the answer: ``atoms``, ``contexts``.
         version: of the package.
+        risk: thresholds of the verdicts; None where nothing is undecided.
         prompts: see ``prompts_here``.
         environment: see ``environment``.
     """
@@ -119,6 +128,7 @@ class Run:
     started: str
     seconds: dict[str, float]
     given: tuple[str, ...] = ()
+    risk: Thresholds | None = None
     version: str = __version__
     prompts: tuple[dict[str, str], ...] = field(default_factory=prompts_here)
     environment: dict[str, str] = field(default_factory=environment)

@@ -25,9 +25,10 @@ from factcheck_local.types import (
     ScoredPair,
     Sensitivity,
     SourceReliability,
+    Thresholds,
     Verdict,
 )
-from factcheck_local.verdicts import verdict
+from factcheck_local.verdicts import HALF, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,7 @@ def assess(
     failures: Mapping[str, str],
     settings: Settings,
     notes: Sequence[str] = (),
+    thresholds: Thresholds = HALF,
 ) -> Assessment:
     """Put verdicts and evidence together.
 
@@ -147,6 +149,7 @@ def assess(
         failures: atom id -> why it is ``unscored``, whatever else is known.
         settings: for the verdicts.
         notes: what the stages had to say beside their results.
+        thresholds: of the verdicts.
     """
     by_id = {c.id: c for c in contexts}
     found = []
@@ -164,7 +167,7 @@ def assess(
         found.append(
             AtomAssessment(
                 atom,
-                verdict(probability, own, by_id, strong=settings.strong),
+                verdict(probability, own, by_id, strong=settings.strong, thresholds=thresholds),
                 probability,
                 evidence=tuple(
                     Evidence(

@@ -12,7 +12,7 @@ from typing import Any
 
 from factcheck_local.bench.contract import Collection, Item
 from factcheck_local.bench.lines import Results, key_of
-from factcheck_local.config import Settings
+from factcheck_local.config import JUDGES, Settings
 from factcheck_local.errors import FactcheckError
 from factcheck_local.files import write_whole
 from factcheck_local.indexer.fingerprint import Fingerprint
@@ -21,7 +21,7 @@ from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.pipeline import FactChecker
-from factcheck_local.relate import RelationModel, load_relation_model
+from factcheck_local.relate import RelationModel, load_relation_model, thresholds_of
 from factcheck_local.run import Run
 from factcheck_local.types import AtomAssessment, Verdict
 
@@ -204,6 +204,9 @@ def _segments(item: Item, run: Run) -> list[dict[str, Any]]:
 
 def _key(item: Item, settings: Settings, models: Models, index: str | None) -> str:
     record = item.record
+    risk = None
+    if settings.assessor not in JUDGES:
+        risk = thresholds_of(models.relation, settings.assessor, None)
     return key_of(
         {
             "settings": settings.signature(),
@@ -213,4 +216,6 @@ def _key(item: Item, settings: Settings, models: Models, index: str | None) -> s
             "gold": [dict(item.gold), repr(item.segments)],
             "index": index,
         }
+        # Only where there are any, so that lines made before there were stay what they are.
+        | ({"risk": repr(risk)} if risk else {})
     )

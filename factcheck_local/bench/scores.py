@@ -1,11 +1,11 @@
 """What a method's verdicts are worth: claim level, response level, segment level.
 
-An atom counts as supported if P > ½ and the verdict is not *not found* (``report.schema``
-counts so, too). Atoms without a gold label count for nothing; atoms that could not be scored
-are counted and left out of the rest. Intervals resample whole items, since the claims of one
-answer are not independent. Of a single item its claims are drawn, for measures that pool
-claims: such an interval says how far the figure hangs on these claims, not how other answers
-would do.
+An atom counts as supported if that is its verdict, as in a report (``report.schema``): what is
+conflicting, undecided or not found is not. Atoms without a gold label count for nothing; atoms
+that could not be scored are counted and left out of the rest. Intervals resample whole items,
+since the claims of one answer are not independent. Of a single item its claims are drawn, for
+measures that pool claims: such an interval says how far the figure hangs on these claims, not
+how other answers would do.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from factcheck_local.metrics import (
     mae,
     precision_recall,
 )
+from factcheck_local.types import Verdict
 
 BINS = 10
 
@@ -122,7 +123,7 @@ def points(rows: Sequence[Row]) -> tuple[list[float], list[bool]]:
 
 
 def _supported(atom: Mapping[str, Any]) -> bool:
-    return bool(atom["probability"] > 0.5 and atom["verdict"] != "not_found")
+    return Verdict(atom["verdict"]).supports
 
 
 def _scored(row: Row) -> list[Mapping[str, Any]]:
@@ -181,8 +182,13 @@ def _hallucination(rows: Sequence[Row]) -> float | None:
 def _hallucinated(atoms: Sequence[Mapping[str, Any]]) -> float | None:
     """H of one answer, counted as in its report."""
     supported = sum(map(_supported, atoms))
-    contradicted = sum(a["probability"] < 0.5 and a["verdict"] != "not_found" for a in atoms)
+    contradicted = sum(Verdict(a["verdict"]).denies for a in atoms)
     return hallucination_score(contradicted, len(atoms) - supported - contradicted, len(atoms))
+
+
+def _coverage(rows: Sequence[Row]) -> float | None:
+    """The share of scored claims that got supported or contradicted."""
+    return _mean([float(Verdict(a["verdict"]).decides) for row in rows for a in _scored(row)])
 
 
 def _segments(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
@@ -243,6 +249,7 @@ CLAIMS: dict[str, Statistic] = {
     "mean_precision": _mean_precision,
     "entropy": _entropy,
     "hallucination_score": _hallucination,
+    "coverage": _coverage,
 }
 
 
@@ -255,7 +262,17 @@ VERDICTS: dict[str, Statistic] = {name: _of_verdicts(f) for name, f in MEASURES.
 
 #: Those that pool the claims of all items, so that it does not matter whose they are.
 POOLED = frozenset(
-    {"f1", "precision", "recall", "balanced_accuracy", "auroc", "brier", "ece", *VERDICTS}
+    {
+        "f1",
+        "precision",
+        "recall",
+        "balanced_accuracy",
+        "auroc",
+        "brier",
+        "ece",
+        "coverage",
+        *VERDICTS,
+    }
 )
 
 #: FELM's: a segment is found wrong if a claim of it is contradicted, or, more strictly, if one

@@ -28,6 +28,7 @@ _TITLES = {
     "mean_precision": "mean precision",
     "entropy": "entropy",
     "hallucination_score": "hallucination score",
+    "coverage": "coverage",
     "f1_at_k": "F1@K",
     "right_of_three": "right of three classes",
     "balanced_of_three": "balanced, of three",

@@ -21,8 +21,10 @@ from factcheck_local.commands.common import (
 )
 from factcheck_local.commands.outcome import UNSCORED
 from factcheck_local.commands.progress import stage_progress
+from factcheck_local.commands.risk import fit_risk, reset_risk
+from factcheck_local.config import GRAPH_ASSESSORS, Settings
 from factcheck_local.errors import InputError, RecordError, ScoringError
-from factcheck_local.indexer.parts import CALIBRATION
+from factcheck_local.indexer.parts import CALIBRATION, RISK
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.relate.calibration import LABELS, fit
@@ -32,7 +34,13 @@ from factcheck_local.relate.calibrations import (
     store_calibration,
 )
 from factcheck_local.relate.contract import LogProbabilities, PairScorer, Premise
-from factcheck_local.relate.load import card_calibration, load_pair_scorer, relation_card
+from factcheck_local.relate.load import (
+    card_calibration,
+    load_pair_scorer,
+    load_relation_model,
+    relation_card,
+)
+from factcheck_local.relate.risk import read_risks, remove_risks
 from factcheck_local.relate.tables import written_out
 from factcheck_local.relate.validation import FOLDS, Quality, cross_validated, quality
 
@@ -56,7 +64,23 @@ class _Labelled:
 @click.option("--relation", metavar="NAME", default="llm", show_default=True, help="The model.")
 @click.option("--llm", metavar="NAME", default=DEFAULT_LLM, show_default=True)
 @store_option
-@click.option("--reset", is_flag=True, help="Forget the store's calibration of this model.")
+@click.option(
+    "--risk",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="ALPHA",
+    help="Fit thresholds of verdicts to labelled claims instead: of those called supported at "
+    "most this share is not, likewise of those called contradicted; 0.05, say.",
+)
+@click.option(
+    "--assessor",
+    type=click.Choice(GRAPH_ASSESSORS),
+    default=Settings().assessor,
+    show_default=True,
+    help="Whose verdicts they are; for --risk.",
+)
+@click.option(
+    "--reset", is_flag=True, help="Forget the store's calibration and thresholds of this model."
+)
 @json_option
 @click.pass_context
 def command(
@@ -65,6 +89,8 @@ def command(
     relation: str,
     llm: str,
     store_path: StorePlace | None,
+    risk: float | None,
+    assessor: str,
     reset: bool,
     as_json: bool,
 ) -> None:
@@ -80,6 +106,14 @@ def command(
     "before" is the model as it comes; "after" is measured on pairs that the fit has
     not seen, by cross-validation.
 
+    With --risk LABELS are claims: the reviews that HTML reports download, or JSON lines
+    of {"probability", "verdict"}, P of a run and what is true: supported, contradicted,
+    conflicting or not_found. The claims have to be like those that will be verified, and
+    none chosen for how it came out. What is fitted is kept in the store: verify then calls
+    a claim undecided where P lies between the thresholds. Calibrate the model first:
+    another calibration takes the thresholds back. --reset forgets calibration and
+    thresholds of a model; --risk ALPHA --reset the thresholds alone, a cascade's, too.
+
     \b
     Exit codes:
       0 done
@@ -88,9 +122,19 @@ def command(
     \b
     Example:
       factcheck calibrate labels.jsonl
+      factcheck calibrate review.jsonl --risk 0.05
     """  # noqa: D301
     if (labels is None) == (not reset):
         raise click.UsageError("expected either LABELS or --reset")
+    if risk is not None:
+        with open_store(store_path) as store:
+            folder = store.path
+        model = load_relation_model(relation, default_llm=llm, store_dir=folder)
+        if labels is None:
+            reset_risk(folder, model, as_json=as_json)
+        else:
+            fit_risk(labels, risk, assessor, model, folder, as_json=as_json)
+        return
     rows, verdicts = ([], 0) if labels is None else _read(labels)
     card = relation_card(relation, llm)
     with open_store(store_path) as store:
@@ -114,6 +158,12 @@ def command(
         date=datetime.now(UTC).date().isoformat(),
     )
     store_calibration(folder, found)
+    if any(e.is_of(found.scorer, found.sha256) for e in read_risks(folder)):
+        click.echo(
+            "factcheck: the store's thresholds were fitted on another calibration and may no "
+            "longer apply: factcheck calibrate --risk fits them anew",
+            err=True,
+        )
     others = {"unscored": unscored, "verdicts": verdicts}
     _show(found, _counts(gold), before, after, store, as_json=as_json, others=others)
     context.exit(UNSCORED if unscored else 0)
@@ -187,11 +237,14 @@ def _score(scorer: PairScorer, rows: list[_Labelled]) -> tuple[LogProbabilities,
 
 def _reset(folder: Path, scorer: PairScorer, *, as_json: bool) -> None:
     there = remove_calibration(folder, scorer.id, scorer.sha256)
+    risk = remove_risks(folder, scorer.id, scorer.sha256)
     if as_json:
-        write_json({"scorer": scorer.id, "removed": there})
-    else:
-        said = "removed the calibration" if there else "there is no calibration"
-        click.echo(f"{said} of {scorer.id} in {folder / CALIBRATION}")
+        write_json({"scorer": scorer.id, "removed": there, "removed_thresholds": risk})
+        return
+    said = "removed the calibration" if there else "there is no calibration"
+    click.echo(f"{said} of {scorer.id} in {folder / CALIBRATION}")
+    if risk:
+        click.echo(f"removed the thresholds of {scorer.id} in {folder / RISK}")
 
 
 def _show(

@@ -18,6 +18,7 @@ from factcheck_local.commands.common import (
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.overview import Overview, overview
 from factcheck_local.relate.calibrations import read_calibrations
+from factcheck_local.relate.risk import read_risks
 from factcheck_local.report.view import one_line
 
 
@@ -28,7 +29,7 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
     """Show the store's sources with their prior and the rule that gave it.
 
     What could not be read is listed with the reason, and what each folder
-    contributes. A calibration that factcheck calibrate has stored is shown, too.
+    contributes. What factcheck calibrate has stored is shown, too.
 
     \b
     Example:
@@ -38,6 +39,7 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
         found = overview(store)
         embedder = store.fingerprint.embedder
         calibrations = read_calibrations(store.path)
+        risks = read_risks(store.path)
         summary = {"store": store.place, "passages": found.passages, "digest": store.digest()}
     if as_json:
         write_json(
@@ -45,6 +47,7 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
             | {
                 "embedder": asdict(embedder),
                 "calibrations": [asdict(c) for c in calibrations],
+                "thresholds": [asdict(r) for r in risks],
                 "size": found.size,
                 "formats": found.formats,
                 "folders": {name: asdict(c) for name, c in found.folders.items()},
@@ -59,6 +62,13 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
         click.echo(
             f"calibration of {c.scorer}: {c.n} labels, ECE {c.ece_before:.3f} before, "
             f"{c.ece_after:.3f} after, {c.date}"
+        )
+    for r in risks:
+        own = r.thresholds
+        click.echo(
+            f"thresholds of {r.relation}, {own.assessor}: supported from {own.supported:.4f}, "
+            f"contradicted up to {own.contradicted:.4f}, alpha {own.alpha}, {own.claims} claims, "
+            f"{r.date}"
         )
     click.echo(
         f"{len(found.sources)} sources, {found.passages} passages, {found.size / 1e6:.1f} MB, "

@@ -20,7 +20,10 @@ from factcheck_local.wording import normalised
 #: What stands behind a sentence in which nothing was found.
 UNVERIFIED = "[unverified]"
 
-_UNSUPPORTED = ("contradicted", "conflicting", "not_found")
+#: What evidence neither bears out nor contradicts.
+_OPEN = ("conflicting", "undecided", "not_found")
+
+_UNSUPPORTED = ("contradicted", *_OPEN)
 
 _Row = dict[str, Any]
 
@@ -56,13 +59,14 @@ def correct(
 
     A contradicted sentence is rewritten by the evidence that weighs most against it. The new
     sentence is split and scored against the same passages, and stays only if it comes
-    out supported. A conflict is marked with both sides, never decided.
+    out supported. A conflict is marked with both sides, never decided; nor is what is undecided.
 
     Args:
         assessment: what ``to_dict`` gives.
         checker: its models write and verify.
         unsupported: what becomes of the other sentences. ``remove`` takes only those of
-            which nothing is supported, conflicting or unscored, and marks the others.
+            which nothing is supported, conflicting, undecided or unscored, and marks the
+            others.
         name: of the assessment, for messages.
 
     Raises:
@@ -176,11 +180,11 @@ def _judged(unit: _Unit, claims: Sequence[_Row]) -> _Checked:
     Each of its claims has to be supported; one that the old sentence made, too, may be
     left as unsupported as it was, and is marked. One at least has to be new.
     """
-    open_before = {normalised(c["text"]) for c in unit.of("conflicting", "not_found")}
+    open_before = {normalised(c["text"]) for c in unit.of(*_OPEN)}
     before = {normalised(c["text"]) for c in unit.claims}
     looked_at = tuple(c for c in claims if c["verdict"] != "skipped")
     for claim in looked_at:
-        still_open = claim["verdict"] in ("conflicting", "not_found")
+        still_open = claim["verdict"] in _OPEN
         if claim["verdict"] != "supported" and not (
             still_open and normalised(claim["text"]) in open_before
         ):
@@ -206,13 +210,13 @@ def _edit(
     if not claims:
         return None
     if draft and draft.text is not None and checked and checked.refused is None:
-        rest = unit.of("conflicting", "not_found") if unsupported != "keep" else ()
+        rest = unit.of(*_OPEN) if unsupported != "keep" else ()
         new = _with_markers(assessment, draft.text, rest)
         return Edit("replace", unit.span, unit.text, new, claims, checked.claims)
     reason = (checked.refused if checked else None) or (draft.refused if draft else None)
     if unsupported == "keep":
         return Edit("keep", unit.span, unit.text, unit.text, claims, refused=reason)
-    if unsupported == "remove" and not unit.of("supported", "conflicting", "unscored"):
+    if unsupported == "remove" and not unit.of("supported", "conflicting", "undecided", "unscored"):
         return Edit("remove", unit.span, unit.text, "", claims, refused=reason)
     new = _with_markers(assessment, unit.text, claims)
     action: Literal["mark", "keep"] = "keep" if new == unit.text else "mark"
@@ -233,6 +237,8 @@ def _marker(assessment: _Row, claim: _Row) -> str:
         return f"[contradicted by {', '.join(places)}]"
     if claim["verdict"] == "conflicting":
         return f"[sources disagree: {', '.join(places)}]"
+    if claim["verdict"] == "undecided":
+        return f"[not decided by {', '.join(places)}]"
     return UNVERIFIED
 
 

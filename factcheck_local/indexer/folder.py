@@ -9,8 +9,9 @@ The folder holds::
     writer.lock       held while a run writes
     verdicts.sqlite   scores of pairs, see `relate.cache`
     calibration.json  fitted on the user's own labels, see `relate.calibrations`
+    risk.json         likewise, see `relate.risk`
 
-The last two do not depend on the passages: they outlive a rebuild.
+The last three do not depend on the passages: they outlive a rebuild.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from factcheck_local.indexer.database import exclusive
 from factcheck_local.indexer.fingerprint import REBUILD, Fingerprint
 from factcheck_local.indexer.lexical import LexicalIndex
 from factcheck_local.indexer.manifest_sqlite import SqliteManifest
-from factcheck_local.indexer.parts import CALIBRATION, INDEX, LEXICAL, LOCK, VERDICTS, Parts
+from factcheck_local.indexer.parts import CALIBRATION, INDEX, LEXICAL, LOCK, RISK, VERDICTS, Parts
 from factcheck_local.indexer.passages import HNSW, Passages
 
 #: Name of the store's folder where none is given.
 STORE_NAME = ".factcheck"
 
 _META, _SOURCES, _CHROMA, _COLLECTION = "store.json", "sources.sqlite3", "chroma", "passages"
-_KEPT = frozenset({VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION})
+_KEPT = frozenset({VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION, RISK})
 
 
 def find_store(start: Path) -> Path:

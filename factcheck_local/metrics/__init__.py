@@ -11,6 +11,7 @@ from factcheck_local.metrics.balanced_accuracy import (
 )
 from factcheck_local.metrics.bootstrap_ci import bootstrap_ci
 from factcheck_local.metrics.brier import brier
+from factcheck_local.metrics.called_threshold import Called, called_threshold, fewest_called
 from factcheck_local.metrics.ece import ece
 from factcheck_local.metrics.entropy import binary_entropy, entropy
 from factcheck_local.metrics.f1_at_k import f1_at_k, recall_at_k
@@ -21,17 +22,20 @@ from factcheck_local.metrics.precision_recall import PrecisionRecall, precision_
 from factcheck_local.metrics.roc_curve import roc_curve
 
 __all__ = [
+    "Called",
     "PrecisionRecall",
     "auroc",
     "balanced_accuracy",
     "binary_entropy",
     "bootstrap_ci",
     "brier",
+    "called_threshold",
     "confusion_matrix",
     "ece",
     "entropy",
     "f1_at_k",
     "factual_precision",
+    "fewest_called",
     "hallucination_score",
     "mae",
     "mean_recall",

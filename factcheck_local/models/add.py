@@ -134,7 +134,7 @@ def _check_name(name: str) -> None:
 def card_table(card: ModelCard) -> dict[str, Any]:
     """What `card_from` makes the card of again, but for where it is and comes from."""
     fields = ("id", "title", "role", "licence", "backend", "note")
-    tables = ("options", "calibration")
+    tables = ("options", "calibration", "risk")
     values = {name: getattr(card, name) for name in fields}
     values |= {name: dict(getattr(card, name)) for name in tables if getattr(card, name)}
     if card.adapters:

@@ -89,6 +89,8 @@ class ModelCard:
             data directory.
         calibration: how label logits become honest probabilities, by prompt.
         adapters: of an LLM, by the id of the prompt that each was trained with.
+        risk: from which P on a claim gets a verdict, and what is promised of it, by prompt;
+            see ``relate.risk``.
     """
 
     id: str
@@ -103,6 +105,7 @@ class ModelCard:
     note: str = ""
     calibration: Mapping[str, Any] = field(default_factory=dict)
     adapters: Mapping[str, Adapter] = field(default_factory=dict)
+    risk: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -255,6 +258,7 @@ def card_from(data: Mapping[str, Any], place: object) -> ModelCard:
             note=data.get("note", ""),
             calibration=data.get("calibration", {}),
             adapters=adapters_of(data.get("adapters", {})),
+            risk=data.get("risk", {}),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{place}: not a model card: {error}") from error

@@ -2,7 +2,7 @@
 
 from factcheck_local.relate.calibration import CalibratedRelationModel, Calibration
 from factcheck_local.relate.contract import PairScorer, Premise, RelationModel
-from factcheck_local.relate.load import describe, load_relation_model
+from factcheck_local.relate.load import describe, load_relation_model, thresholds_of
 from factcheck_local.relate.stage import Related, relate
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "describe",
     "load_relation_model",
     "relate",
+    "thresholds_of",
 ]

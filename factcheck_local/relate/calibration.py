@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from factcheck_local.errors import InputError, ModelError
 from factcheck_local.relate.contract import LogProbabilities, PairScorer, Premise
-from factcheck_local.types import Relation, RelationLabel
+from factcheck_local.types import Relation, RelationLabel, Thresholds
 
 #: The three labels in the order of every row of probabilities.
 LABELS = (RelationLabel.ENTAILMENT, RelationLabel.CONTRADICTION, RelationLabel.NEUTRAL)
@@ -86,13 +86,20 @@ class CalibratedRelationModel:
     Attributes:
         scorer: gives the model's own probabilities.
         calibration: what makes them honest.
+        risk: thresholds of verdicts that the model comes with, for this calibration.
         id: the scorer's.
         sha256: the scorer's.
     """
 
-    def __init__(self, scorer: PairScorer, calibration: Calibration | None = None) -> None:
+    def __init__(
+        self,
+        scorer: PairScorer,
+        calibration: Calibration | None = None,
+        risk: Thresholds | None = None,
+    ) -> None:
         self.scorer = scorer
         self.calibration = calibration or Calibration()
+        self.risk = risk
         self.id = scorer.id
         self.sha256 = scorer.sha256
 

@@ -7,18 +7,18 @@ weights are not calibrated by it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.errors import StoreError
-from factcheck_local.files import write_whole
 from factcheck_local.indexer.parts import CALIBRATION
 from factcheck_local.relate.calibration import Calibration
+from factcheck_local.relate.kept import KeptEntries
 
-SCHEMA = "factcheck.calibration/1"
+_FILE = KeptEntries(
+    CALIBRATION, "factcheck.calibration/1", "calibrations", hint="factcheck calibrate LABELS.jsonl"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +50,7 @@ def read_calibrations(store_dir: Path) -> tuple[StoredCalibration, ...]:
     Raises:
         StoreError: if the file is malformed, naming it.
     """
-    path = store_dir / CALIBRATION
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, RecursionError) as error:
-        raise _malformed(path, error) from error
-    found = values.get("schema") if isinstance(values, Mapping) else None
-    if found != SCHEMA:
-        raise _malformed(path, f"expected schema {SCHEMA}, got {found!r}")
-    try:
-        return tuple(_entry(row) for row in values["calibrations"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise _malformed(path, repr(error)) from error
+    return _FILE.read(store_dir, _entry)
 
 
 def find_calibration(store_dir: Path, scorer: str, sha256: str) -> StoredCalibration | None:
@@ -103,14 +90,7 @@ def _others(store_dir: Path, scorer: str, sha256: str) -> list[StoredCalibration
 
 
 def _write(store_dir: Path, entries: Sequence[StoredCalibration]) -> None:
-    """Write the file, all of it or nothing; without entries it goes."""
-    path = store_dir / CALIBRATION
-    if not entries:
-        path.unlink(missing_ok=True)
-        return
-    rows = [asdict(e) for e in sorted(entries, key=lambda e: (e.scorer, e.sha256))]
-    text = json.dumps({"schema": SCHEMA, "calibrations": rows}, indent=2, allow_nan=False)
-    write_whole(path, text + "\n")
+    _FILE.write(store_dir, [asdict(e) for e in sorted(entries, key=lambda e: (e.scorer, e.sha256))])
 
 
 def _entry(row: Mapping[str, Any]) -> StoredCalibration:
@@ -122,11 +102,4 @@ def _entry(row: Mapping[str, Any]) -> StoredCalibration:
         ece_before=float(row["ece_before"]),
         ece_after=float(row["ece_after"]),
         date=str(row["date"]),
-    )
-
-
-def _malformed(path: Path, why: object) -> StoreError:
-    return StoreError(
-        f"{path}: not a file of calibrations: {why}",
-        hint="delete it, then: factcheck calibrate LABELS.jsonl",
     )

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from factcheck_local.errors import ModelError
 from factcheck_local.relate.contract import Premise, RelationModel
-from factcheck_local.types import Relation, RelationLabel
+from factcheck_local.types import Relation, RelationLabel, Thresholds
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ class CascadeRelationModel:
             1986). 1 takes the slow model's word alone.
         budget: pairs that one call of ``plan`` gives to the slow model, the least
             sure first; None for all.
+        risk: thresholds of verdicts that come with these two.
     """
 
     def __init__(
@@ -80,7 +81,9 @@ class CascadeRelationModel:
         *,
         weight: float = 1.0,
         budget: int | None = None,
+        risk: Thresholds | None = None,
     ) -> None:
+        self.risk = risk
         self.fast = fast
         self.slow = slow
         self._sure = sure

@@ -21,7 +21,9 @@ from factcheck_local.relate.contract import PairScorer, RelationModel
 from factcheck_local.relate.encoder import EncoderPairScorer
 from factcheck_local.relate.guard import GuardedRelationModel
 from factcheck_local.relate.hardened import HardenedRelationModel
+from factcheck_local.relate.risk import card_risk, find_risk
 from factcheck_local.relate.tables import StatedRelationModel, Tables
+from factcheck_local.types import Thresholds
 
 #: What the relation model ``cascade`` is.
 CASCADE = "encoder+llm"
@@ -79,6 +81,13 @@ def card_calibration(card: ModelCard) -> Calibration:
         ModelError: if it is malformed.
     """
     return Calibration.from_card(card.calibration, _ROLES[card.role].calibration_key(card))
+
+
+def _card_risk(card: ModelCard, slow: ModelCard | None = None) -> Thresholds | None:
+    """The thresholds of a card for its model alone, or for a cascade with a slow one."""
+    if slow is not None:
+        return card_risk(card.risk, _ROLES[slow.role].scorer_id(slow))
+    return card_risk(card.risk, _ROLES[card.role].calibration_key(card))
 
 
 def load_pair_scorer(
@@ -149,25 +158,34 @@ def load_relation_model(
         StoreError: if the store's calibration or cache is damaged.
     """
 
-    def single(one: str) -> tuple[ModelCard, RelationModel]:
+    def single(one: str) -> tuple[ModelCard, RelationModel, bool]:
+        """Card and model, and whether it is calibrated as the card says."""
         card = relation_card(one, default_llm)
         scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
         own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
-        model = CalibratedRelationModel(scorer, own.calibration if own else card_calibration(card))
+        model = (
+            CalibratedRelationModel(scorer, own.calibration)
+            if own
+            else CalibratedRelationModel(scorer, card_calibration(card), _card_risk(card))
+        )
         guarded = GuardedRelationModel(model) if quantities else model
-        return card, shown(guarded, cut_instructions=cut_instructions, tables=tables)
+        layered = shown(guarded, cut_instructions=cut_instructions, tables=tables)
+        return card, layered, own is None
 
     # The guard is inside the cascade: numbers that clash leave the fast model unsure.
     fast, joined, slow = (CASCADE if name == "cascade" else name).partition("+")
-    card, model = single(fast)
+    card, model, shipped = single(fast)
     if not joined:
         return model
+    slow_card, second, both = single(slow)
     return CascadeRelationModel(
         model,
-        single(slow)[1],
+        second,
         Sure.from_card(card.options),
         weight=slow_weight(card.options),
         budget=budget,
+        # A budget leaves pairs to the fast model that the thresholds were not fitted with.
+        risk=_card_risk(card, slow_card) if shipped and both and budget is None else None,
     )
 
 
@@ -193,3 +211,29 @@ def describe(model: RelationModel) -> dict[str, Any]:
     if isinstance(model, CalibratedRelationModel):
         return {"calibration": asdict(model.calibration)}
     return {}
+
+
+def thresholds_of(model: RelationModel, assessor: str, store_dir: Path | None) -> Thresholds | None:
+    """From which P on claims get a verdict: the store's thresholds, or those of the model's card.
+
+    Args:
+        model: as it was loaded.
+        assessor: whose P it is.
+        store_dir: the folder of a store; None for none.
+
+    Returns:
+        None where neither has any for this model, as it is calibrated, and this assessor.
+
+    Raises:
+        StoreError: if the store's thresholds are damaged.
+    """
+    if store_dir is not None:
+        own = find_risk(store_dir, model.id, model.sha256, describe(model), assessor)
+        if own is not None:
+            return own
+    while isinstance(model, StatedRelationModel | HardenedRelationModel | GuardedRelationModel):
+        model = model.model
+    if not isinstance(model, CalibratedRelationModel | CascadeRelationModel):
+        return None
+    shipped = model.risk
+    return shipped if shipped is not None and shipped.assessor == assessor else None

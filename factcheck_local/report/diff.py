@@ -249,7 +249,8 @@ def _conditions(run: Row) -> dict[str, Any]:
     made = run["run"]
     answer = {"answer": run["answer"]["text"], "question": run["answer"]["question"]}
     models = {f"{m['role']} model": m for m in made["models"]}
-    found = {**answer, "version": made["version"], **made["settings"], **models}
+    risk = {"thresholds": made["risk"]} if made.get("risk") else {}
+    found = {**answer, "version": made["version"], **made["settings"], **models, **risk}
     # A run in memory has tuples where a stored one has lists.
     values: dict[str, Any] = json.loads(json.dumps(found))
     return values

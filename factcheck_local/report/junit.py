@@ -10,7 +10,7 @@ from factcheck_local.report.places import answer_file
 from factcheck_local.report.view import citations, described, one_line, percent, turns_on, uncited
 
 #: Verdicts that are failures unless others are chosen.
-FAILURES = ("contradicted", "unsupported", "conflicting", "not_found")
+FAILURES = ("contradicted", "unsupported", "conflicting", "undecided", "not_found")
 
 
 def to_junit(assessments: Sequence[dict[str, Any]], *, failing: Collection[str] = FAILURES) -> str:

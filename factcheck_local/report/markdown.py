@@ -14,6 +14,7 @@ from factcheck_local.report.view import (
     headline,
     one_line,
     percent,
+    promise,
     selection,
     timing,
     turns_on,
@@ -61,6 +62,9 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
         yield ""
     yield f"**{headline(assessment)}**"
     yield ""
+    if said := promise(assessment):
+        yield plain(said)
+        yield ""
     if only is not None:
         yield selection(assessment, only)
         yield ""

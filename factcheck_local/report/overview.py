@@ -22,7 +22,8 @@ class Entry:
         assessment: the file with its assessment, there too.
         signature: of its run.
         summary: of its assessment.
-        supported: claims with P > ½.
+        supported: claims with that verdict, and a probability.
+        decided: those and the contradicted ones.
         scored: claims with a probability.
     """
 
@@ -32,30 +33,38 @@ class Entry:
     signature: str
     summary: dict[str, Any]
     supported: int
+    decided: int
     scored: int
 
     @classmethod
     def of(cls, path: str, report: str, assessment: str, value: dict[str, Any]) -> Entry:
         """The entry of an assessment, ``value``."""
-        known = [p for a in value["atoms"] if (p := a["probability"]) is not None]
-        supported = sum(p > 0.5 for p in known)
-        signature = value["run"]["signature"]
-        return cls(path, report, assessment, signature, value["summary"], supported, len(known))
+        known = [Verdict(a["verdict"]) for a in value["atoms"] if a["probability"] is not None]
+        return cls(
+            path,
+            report,
+            assessment,
+            signature=value["run"]["signature"],
+            summary=value["summary"],
+            supported=sum(v.supports for v in known),
+            decided=sum(v.decides for v in known),
+            scored=len(known),
+        )
 
 
 def to_summary(entries: Sequence[Entry], failed: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Counts and precision of each answer, and of all claims together.
+    """Counts, precision and coverage of each answer, and of all claims together.
 
     Args:
         entries: the answers, in the order in which they were given.
         failed: names of those that could not be verified, each with the reason.
     """
+    scored = sum(e.scored for e in entries)
     return {
         "schema": SUMMARY_SCHEMA,
         "signatures": list(dict.fromkeys(e.signature for e in entries)),
-        "precision": factual_precision(
-            sum(e.supported for e in entries), sum(e.scored for e in entries)
-        ),
+        "precision": factual_precision(sum(e.supported for e in entries), scored),
+        "coverage": sum(e.decided for e in entries) / scored if scored else None,
         "counts": {v.value: sum(e.summary["counts"][v.value] for e in entries) for v in Verdict},
         "answers": [
             {
@@ -63,6 +72,7 @@ def to_summary(entries: Sequence[Entry], failed: Sequence[tuple[str, str]]) -> d
                 "report": e.report,
                 "assessment": e.assessment,
                 "precision": e.summary["precision"],
+                "coverage": e.summary["coverage"],
                 "counts": e.summary["counts"],
             }
             for e in entries

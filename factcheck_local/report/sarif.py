@@ -49,6 +49,13 @@ _RULES = {
         "Sources of comparable weight support and contradict it. "
         "Find out which of them holds, and say in the reliability profile how far each is trusted.",
     ),
+    "undecided": (
+        "note",
+        "UndecidedClaim",
+        "The documents do not decide a claim.",
+        "A passage bears on it, but P(claim) is too near 50 % for a verdict. "
+        "Read what it says, or add a source that is clearer.",
+    ),
     "not_found": (
         "note",
         "ClaimNotFound",

@@ -27,6 +27,9 @@ from factcheck_local.types import (
 
 SCHEMA = "factcheck.assessment/1"
 
+#: On what condition thresholds keep what they promise, beside its being an average.
+ASSUMPTION = "claims, documents and settings are like those of the labelled claims"
+
 
 def to_dict(run: Run) -> dict[str, Any]:
     """The run as plain values, in the order in which they are written.
@@ -44,6 +47,7 @@ def to_dict(run: Run) -> dict[str, Any]:
             "models": list(run.models),
             "prompts": list(run.prompts),
             "index": run.index,
+            "risk": {**asdict(run.risk), "assumption": ASSUMPTION} if run.risk else None,
             "answer": {"sha256": text_sha256(found.answer.text), "given": list(run.given)},
             "environment": dict(run.environment),
             "started": run.started,
@@ -93,43 +97,37 @@ def text_sha256(text: str) -> str:
 def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
     """Counts and measures over the atoms that have a probability.
 
-    A measure is None where there is nothing to measure. Precision counts
-    P > ½ (FactReasoner §3.2); in the hallucination score (FactBench) C are the
-    atoms with P < ½ and U those with P = ½. An atom that a judge says is not found is of
-    the latter, whatever its P. ``precision_interval`` is the 95 %
-    percentile bootstrap of the precision over the units of the answer that the atoms
-    were split from, since atoms of one sentence stand and fall together; None for one unit.
+    A measure is None where there is nothing to measure. Everything is counted by verdict
+    (``Verdict.supports``, ``denies``), here and over many answers and in benchmarks: an atom
+    that is conflicting, undecided or not found is neither supported nor contradicted,
+    whatever its P. FactReasoner (§3.2) counts P > ½ instead, which is the same where there is
+    none of these. In the hallucination score (FactBench) they are U. ``precision_interval``
+    is the 95 % percentile bootstrap of the precision over the units of the answer that the
+    atoms were split from, since atoms of one sentence stand and fall together; None for one
+    unit. ``coverage`` is the share that is supported or contradicted.
     """
-    scored = [a.probability for a in found.atoms if a.probability is not None]
-    decided = [p for p in map(_decided, found.atoms) if p is not None]
-    supported = sum(p > 0.5 for p in decided)
-    contradicted = sum(p < 0.5 for p in decided)
-    undecided = len(scored) - supported - contradicted
+    scored = [a for a in found.atoms if a.probability is not None]
+    probabilities = [a.probability for a in scored if a.probability is not None]
+    supported = sum(a.verdict.supports for a in scored)
+    contradicted = sum(a.verdict.denies for a in scored)
     return {
         "precision": factual_precision(supported, len(scored)),
-        "precision_interval": _precision_interval(found.atoms),
-        "entropy": entropy(scored),
-        "binary_entropy": binary_entropy(scored),
+        "precision_interval": _precision_interval(scored),
+        "coverage": (supported + contradicted) / len(scored) if scored else None,
+        "entropy": entropy(probabilities),
+        "binary_entropy": binary_entropy(probabilities),
         "hallucination_score": hallucination_score(
-            contradicted, undecided, len(scored), alpha=alpha
+            contradicted, len(scored) - supported - contradicted, len(scored), alpha=alpha
         ),
         "counts": {v.value: sum(a.verdict is v for a in found.atoms) for v in Verdict},
     }
 
 
-def _decided(assessed: AtomAssessment) -> float | None:
-    """P, or ½ where the verdict is that it is undecided."""
-    if assessed.probability is not None and assessed.verdict is Verdict.NOT_FOUND:
-        return 0.5
-    return assessed.probability
-
-
-def _precision_interval(atoms: Sequence[AtomAssessment]) -> list[float] | None:
+def _precision_interval(scored: Sequence[AtomAssessment]) -> list[float] | None:
     """Low and high; None where the scored atoms are of fewer than two units."""
     units: dict[Span | str, list[bool]] = {}
-    for a in atoms:
-        if (p := _decided(a)) is not None:
-            units.setdefault(a.atom.span or a.atom.original, []).append(p > 0.5)
+    for a in scored:
+        units.setdefault(a.atom.span or a.atom.original, []).append(a.verdict.supports)
     found = bootstrap_ci(
         [(sum(unit), len(unit)) for unit in units.values()],
         lambda drawn: factual_precision(sum(s for s, _ in drawn), sum(n for _, n in drawn)),

@@ -19,6 +19,7 @@ from factcheck_local.report.view import (
     headline,
     one_line,
     percent,
+    promise,
     selection,
     timing,
     turns_on,
@@ -30,6 +31,7 @@ _COLOURS = {
     "contradicted": "red",
     "unsupported": "red",
     "conflicting": "magenta",
+    "undecided": "cyan",
     "not_found": "yellow",
     "unscored": "bold red",
     "skipped": "dim",
@@ -86,6 +88,8 @@ def to_text(
     console.print(headline(assessment), style="bold")
     if only is not None:
         console.print(selection(assessment, only), style="dim")
+    if said := promise(assessment):
+        console.print(one_line(said))
     inference = assessment["inference"]
     console.print(f"inference: {inference['method']}; time: {timing(assessment)}", style="dim")
     for note in [*doubted(assessment), *assessment["notes"]]:

@@ -14,6 +14,7 @@ SIGNS = {
     "contradicted": "✗",
     "unsupported": "∅",
     "conflicting": "≠",
+    "undecided": "~",
     "not_found": "?",
     "unscored": "!",
     "skipped": "-",
@@ -177,8 +178,36 @@ def headline(assessment: dict[str, Any]) -> str:
     counts = assessment["summary"]["counts"]
     shown = [f"{n} {v.replace('_', ' ')}" for v, n in counts.items() if n]
     precision = assessment["summary"]["precision"]
-    score = "nothing to verify" if precision is None else f"factual precision {precision:.2f}"
+    coverage = assessment["summary"]["coverage"]
+    score = (
+        "nothing to verify"
+        if precision is None
+        else f"factual precision {precision:.2f}, coverage {coverage:.2f}"
+    )
     return f"{score}: {', '.join(shown)}" if shown else score
+
+
+def bound(assessment: dict[str, Any], verdict: str) -> float:
+    """The threshold of ``supported`` or ``contradicted``, ½ where there is none."""
+    return float((assessment["run"].get("risk") or {}).get(verdict, 0.5))
+
+
+def promise(assessment: dict[str, Any]) -> str:
+    """What the run's thresholds promise, and on what condition; empty where nothing is."""
+    risk = assessment["run"].get("risk")
+    if not risk:
+        return ""
+    sides = [
+        f"{verdict} (P {sign} {percent(risk[verdict])})"
+        for verdict, sign in (("supported", "≥"), ("contradicted", "≤"))
+        if risk[verdict] != 0.5
+    ]
+    each = " each" if len(sides) > 1 else ""
+    return (
+        f"Promise: of the claims called {' and '.join(sides)} at most "
+        f"{100 * risk['alpha']:g} %{each} are not, on average, if {risk['assumption']} that the "
+        f"thresholds are fitted on ({risk['claims']}, {risk['data']})."
+    )
 
 
 def timing(assessment: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from factcheck_local.types.assessment import (
     Quote,
     Sensitivity,
     SourceReliability,
+    Thresholds,
     Verdict,
 )
 from factcheck_local.types.corpus import Block, Chunk, Context, Document, titled
@@ -51,6 +52,7 @@ __all__ = [
     "SourceReliability",
     "Span",
     "Summary",
+    "Thresholds",
     "Verdict",
     "titled",
 ]

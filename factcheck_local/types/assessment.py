@@ -15,16 +15,57 @@ from factcheck_local.types.span import Span
 class Verdict(StrEnum):
     """What is said of an atom; ``unscored`` and ``skipped`` are not judgements.
 
-    ``unsupported`` is what assessors of two labels say: contradicted or not found.
+    ``unsupported`` is what assessors of two labels say: contradicted or not found;
+    ``undecided`` what P is too near ½ for, see ``Thresholds``.
     """
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
     CONFLICTING = "conflicting"
+    UNDECIDED = "undecided"
     NOT_FOUND = "not_found"
     UNSCORED = "unscored"
     SKIPPED = "skipped"
+
+    @property
+    def supports(self) -> bool:
+        """Whether the claim counts as supported; this is what every measure counts by."""
+        return self is Verdict.SUPPORTED
+
+    @property
+    def denies(self) -> bool:
+        """Whether the claim counts as wrong."""
+        return self in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED)
+
+    @property
+    def decides(self) -> bool:
+        """Whether the claim counts as decided, for or against."""
+        return self.supports or self.denies
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From which P on a claim is called supported or contradicted; between, undecided.
+
+    A side at ½ has no threshold of its own, and nothing is promised of it.
+
+    Attributes:
+        supported: the least P of a supported claim, in [½, 1].
+        contradicted: the highest P of a contradicted claim, in [0, ½].
+        alpha: of the claims that are called so at most this share is not, see
+            ``metrics.called_threshold``; None where nothing is promised.
+        claims: labelled claims that the thresholds were fitted on.
+        data: what claims these are.
+        assessor: whose P it is.
+    """
+
+    supported: float = 0.5
+    contradicted: float = 0.5
+    alpha: float | None = None
+    claims: int = 0
+    data: str = ""
+    assessor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

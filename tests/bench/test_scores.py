@@ -10,7 +10,9 @@ from factcheck_local.bench import factor
 from factcheck_local.bench.scores import always_supported, difference, points, score
 
 
-def atom(gold: bool | None, p: float | None, verdict: str = "supported") -> dict[str, Any]:
+def atom(gold: bool | None, p: float | None, verdict: str | None = None) -> dict[str, Any]:
+    """With the verdict that P has by itself, unless another is given."""
+    verdict = verdict or ("contradicted" if p is not None and p < 0.5 else "supported")
     return {"id": "a", "gold": gold, "label": None, "verdict": verdict, "probability": p}
 
 
@@ -47,6 +49,22 @@ def test_claims_by_hand() -> None:
     assert value(found, "hallucination_score") == pytest.approx((1 / 3**0.5 + 1.5 / 2**0.5) / 2)
     assert (found["claims"], found["labelled"], found["unscored"]) == (6, 5, 1)
     assert (found["seconds_a_claim"], found["calls_a_claim"]) == (4 / 6, 1.0)
+
+
+def test_what_is_left_open_is_not_supported_whatever_p() -> None:
+    """Called: 0.9 and 0.1; of the four with P > ½ one; all four of these are gold."""
+    open_ones = ("undecided", "conflicting", "not_found")
+    found = score(
+        [row(atom(True, 0.9), *(atom(True, 0.8, v) for v in open_ones), atom(False, 0.1))]
+    )
+    assert value(found, "coverage") == 2 / 5
+    assert value(found, "precision") == 1.0
+    assert value(found, "recall") == 1 / 4
+    assert value(found, "mean_precision") == 1 / 5
+    # C = 1, U = 3 of V = 5, alpha ½
+    assert value(found, "hallucination_score") == pytest.approx(2.5 / 5**0.5)
+    # P is still what ranks them.
+    assert value(found, "auroc") == 1.0
 
 
 def test_k_is_the_median_number_of_atoms() -> None:

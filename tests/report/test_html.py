@@ -69,6 +69,7 @@ def pointed(value: Any, pointer: str) -> Any:  # noqa: ANN401
 SHOWN: dict[str, Callable[[Any], str]] = {
     "prior": lambda v: f"{v:g}",
     "precision": lambda v: f"{v:.2f}",
+    "coverage": lambda v: f"{v:.2f}",
     "precision_interval": lambda v: f"{v:.2f}",
     "entropy": lambda v: f"{v:.3f}",
     "binary_entropy": lambda v: f"{v:.3f}",

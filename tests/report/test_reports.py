@@ -71,7 +71,7 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
     assert whole["schema"] == SCHEMA == "factcheck.assessment/1"
     assert set(whole["run"]) == {
         *("version", "settings", "models", "index", "started", "seconds"),
-        *("signature", "prompts", "answer", "environment"),  # added
+        *("signature", "prompts", "answer", "environment", "risk"),  # added
     }
     assert set(whole["run"]["answer"]) == {"sha256", "given"}
     assert set(whole["run"]["prompts"][0]) == {"id", "sha256"}
@@ -80,11 +80,11 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
     assert set(whole["answer"]) == {"path", "text", "question"}
     assert set(whole["summary"]) == {
         *("precision", "entropy", "binary_entropy", "hallucination_score", "counts"),
-        "precision_interval",  # added
+        *("precision_interval", "coverage"),  # added
     }
     assert set(whole["summary"]["counts"]) == {
         *("supported", "contradicted", "conflicting", "not_found", "unscored", "skipped"),
-        "unsupported",  # added, of judges with two labels
+        *("unsupported", "undecided"),  # added, of judges with two labels, of thresholds
     }
     always = {"id", "text", "original", "kind", "span", "verdict", "probability", "evidence"}
     extra = {"a0": {"repeats"}, "a2": {"label"}, "a4": {"reason"}}  # repeats, label: added
@@ -113,7 +113,11 @@ def test_the_interval_resamples_sentences() -> None:
     """Atoms of one sentence go together: of two sentences one wholly right, one wholly wrong."""
     sentences = {0: (0.9, 0.8, 0.7), 1: (0.1,)}
     found = [
-        AtomAssessment(replace(atom(i), id=f"a{i}{k}"), Verdict.SUPPORTED, p)
+        AtomAssessment(
+            replace(atom(i), id=f"a{i}{k}"),
+            Verdict.SUPPORTED if p > 0.5 else Verdict.CONTRADICTED,
+            p,
+        )
         for i, own in sentences.items()
         for k, p in enumerate(own)
     ]
@@ -130,13 +134,15 @@ def test_the_interval_resamples_sentences() -> None:
 
 def test_values(whole: dict[str, Any]) -> None:
     assert json.loads(json.dumps(whole, allow_nan=False)) == whole
-    counts = dict.fromkeys(whole["summary"]["counts"], 1) | {"unsupported": 0}
+    counts = dict.fromkeys(whole["summary"]["counts"], 1) | {"unsupported": 0, "undecided": 0}
     assert whole["summary"]["counts"] == counts
     scored = [0.97, 0.25, 0.04, 0.5]
     assert whole["summary"]["precision"] == 1 / 4
     assert whole["summary"]["entropy"] == entropy(scored)
     assert whole["summary"]["binary_entropy"] == binary_entropy(scored)
-    assert whole["summary"]["hallucination_score"] == hallucination_score(2, 1, 4, alpha=0.5)
+    # One is contradicted; a conflict and what is not found are undecided.
+    assert whole["summary"]["hallucination_score"] == hallucination_score(1, 2, 4, alpha=0.5)
+    assert whole["summary"]["coverage"] == 2 / 4
     for found in whole["atoms"]:
         assert TEXT[found["span"]["start"] : found["span"]["end"]] == found["original"]
     assert whole["atoms"][0]["repeats"] == [{"start": 18, "end": 20}]
@@ -233,8 +239,8 @@ def test_a_conflict_shows_the_strongest_of_each_side(whole: dict[str, Any]) -> N
 
 def test_headline(whole: dict[str, Any]) -> None:
     assert headline(whole) == (
-        "factual precision 0.25: 1 supported, 1 contradicted, 1 conflicting, 1 not found, "
-        "1 unscored, 1 skipped"
+        "factual precision 0.25, coverage 0.50: 1 supported, 1 contradicted, 1 conflicting, "
+        "1 not found, 1 unscored, 1 skipped"
     )
 
 

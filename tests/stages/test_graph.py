@@ -19,6 +19,7 @@ from factcheck_local.types import (
     RelationLabel,
     ScoredPair,
     Span,
+    Thresholds,
     Verdict,
 )
 from factcheck_local.verdicts import verdict
@@ -165,6 +166,52 @@ def test_discounting_weakens_and_never_turns(strengths: list[float], correlation
 def test_verdicts(probability: float, links: list[EvidenceLink], expected: Verdict) -> None:
     by_id = {c.id: c for c in CONTEXTS}
     assert verdict(probability, links, by_id, strong=0.5) is expected
+
+
+@pytest.mark.parametrize(
+    ("probability", "links", "expected"),
+    [
+        # the thresholds themselves are far enough
+        (0.9, [link("c1", "a", E, 0.9)], Verdict.SUPPORTED),
+        (0.89, [link("c1", "a", E, 0.9)], Verdict.UNDECIDED),
+        (0.2, [link("c1", "a", C, 0.9)], Verdict.CONTRADICTED),
+        (0.21, [link("c1", "a", C, 0.9)], Verdict.UNDECIDED),
+        # what was not found without thresholds is not undecided with them
+        (0.5, [], Verdict.NOT_FOUND),
+        (0.5, [link("c1", "a", E, 0.9), link("c2", "a", C, 0.8)], Verdict.NOT_FOUND),
+        (0.7, [link("c1", "a", C, 0.9)], Verdict.NOT_FOUND),
+        (0.95, [link("c1", "a", C, 0.9)], Verdict.NOT_FOUND),
+        # and a conflict is one wherever P lies
+        (0.95, [link("c1", "a", E, 0.9), link("c2", "a", C, 0.9)], Verdict.CONFLICTING),
+    ],
+)
+def test_verdicts_with_thresholds(
+    probability: float, links: list[EvidenceLink], expected: Verdict
+) -> None:
+    by_id = {c.id: c for c in CONTEXTS}
+    bounds = Thresholds(supported=0.9, contradicted=0.2, alpha=0.05, claims=100)
+    assert verdict(probability, links, by_id, strong=0.5, thresholds=bounds) is expected
+
+
+@given(
+    st.floats(0.0, 1.0),
+    st.lists(st.tuples(st.sampled_from([E, C]), st.floats(0.0, 1.0)), max_size=3),
+    st.floats(0.5, 1.0),
+    st.floats(0.0, 0.5),
+)
+def test_thresholds_only_ever_take_a_verdict_back(
+    probability: float, said: list[tuple[RelationLabel, float]], upper: float, lower: float
+) -> None:
+    links = [link("c1", "a", label, p) for label, p in said]
+    by_id = {c.id: c for c in CONTEXTS}
+    before = verdict(probability, links, by_id, strong=0.5)
+    after = verdict(
+        probability, links, by_id, strong=0.5, thresholds=Thresholds(upper, lower, 0.05)
+    )
+    if before.decides and lower < probability < upper:
+        assert after is Verdict.UNDECIDED
+    else:
+        assert after is before
 
 
 def test_the_quote_is_the_deciding_sentence_and_verbatim(

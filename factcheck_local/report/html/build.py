@@ -26,7 +26,7 @@ from factcheck_local.report.html.layout import CLAIM_RIGHT, PASSAGE_LEFT, PASSAG
 from factcheck_local.report.html.numbers import IN_DRAWING, IN_TEXT, numbers
 from factcheck_local.report.html.safe import json_block, packed, visible
 from factcheck_local.report.html.whatif import page_model
-from factcheck_local.report.view import SIGNS, doubted, percent, timing
+from factcheck_local.report.view import SIGNS, bound, doubted, percent, promise, timing
 
 #: Sources that the view of conflicts compares at most, over all claims.
 MAX_COMPARED = 600
@@ -77,6 +77,9 @@ def to_html(assessment: dict[str, Any]) -> str:
         "drawing": lay_out(assessment, claims),
         "doubted": doubted(assessment),
         "timing": timing(assessment),
+        "promise": promise(assessment),
+        "supported_from": bound(assessment, "supported"),
+        "contradicted_to": bound(assessment, "contradicted"),
     }
     try:
         return page.render(values) + "\n"

@@ -13,6 +13,7 @@ URGENCY = (
     "unsupported",
     "conflicting",
     "unscored",
+    "undecided",
     "not_found",
     "supported",
 )
