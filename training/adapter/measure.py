@@ -15,22 +15,17 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
-import numpy as np
 import torch
 
-from factcheck_local.models.chat_format import chat_format
-from factcheck_local.prompts import load_prompt
-from factcheck_local.relate.llm import ADAPTED_PROMPT
+from factcheck_local.relate.contract import Premise
 from factcheck_local.relate.tables import stated
 from training.adapter.groups import Group, authored, pairs, sets
 from training.adapter.mixture import AUTHORED
-from training.adapter.model import load
-from training.adapter.packing import Packer
-from training.adapter.train import DATA, restore
+from training.adapter.scorer import TorchPairScorer
+from training.adapter.train import DATA
 from training.measures import Row, table
 from training.mixture import public_file
 
@@ -43,7 +38,6 @@ HELD_OUT_PUBLIC = {
     "infotabs": 25,
     "tabfact": 40,
 }
-CLAIMS_AT_ONCE = 16
 
 
 def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None) -> Iterator[Group]:
@@ -94,16 +88,7 @@ def main(
 ) -> None:
     """Score what was held out and print AUROC, balanced accuracy and false denials by source."""
     torch.set_num_threads(threads)
-    saved = torch.load(adapter, weights_only=True)
-    model = load(
-        base,
-        rank=saved["rank"],
-        alpha=saved["alpha"],
-        device=device,
-        first_layer=saved["first_layer"],
-    )
-    restore(model, saved)
-    packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
+    scorer = TorchPairScorer.load(base, adapter, template=template, device=device)
     known: dict[str, Row] = {}
     if out.exists():
         for line in out.read_text(encoding="utf-8").splitlines():
@@ -112,23 +97,20 @@ def main(
     rows = []
     with out.open("a", encoding="utf-8") as lines:
         for group in held_out(own, public, devs, limit):
-            read = group if raw_tables else replace(group, passage=stated(group.passage))
-            for at in range(0, len(read.claims), CLAIMS_AT_ONCE):
-                part = replace(read, claims=read.claims[at : at + CLAIMS_AT_ONCE])
-                keys = [_key(part, claim.text) for claim in part.claims]
-                if not all(key in known for key in keys):
-                    scores = model.log_probabilities(packer, part).double().numpy()
-                    scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
-                    for key, claim, score in zip(keys, part.claims, scores.tolist(), strict=True):
-                        known[key] = Row(key, part.source, claim.label, score)
-                        lines.write(json.dumps(known[key].as_dict()) + "\n")
-                    lines.flush()
-                rows += [known[key] for key in keys]
+            text = group.passage if raw_tables else stated(group.passage)
+            keys = [_key(group, text, claim.text) for claim in group.claims]
+            if not all(key in known for key in keys):
+                scores = scorer.score(Premise(group.title, text), [c.text for c in group.claims])
+                for key, claim, score in zip(keys, group.claims, scores.tolist(), strict=True):
+                    known[key] = Row(key, group.source, claim.label, score)
+                    lines.write(json.dumps(known[key].as_dict()) + "\n")
+                lines.flush()
+            rows += [known[key] for key in keys]
     click.echo(table(rows))
 
 
-def _key(group: Group, claim: str) -> str:
-    text = "\0".join([group.source, group.title, group.passage, claim])
+def _key(group: Group, read: str, claim: str) -> str:
+    text = "\0".join([group.source, group.title, read, claim])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -7,6 +7,7 @@ the model that llama.cpp will run, quantisation errors included.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from torch import nn
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 from factcheck_local.relate.llm import LABELS as LETTERS
-from training.adapter.groups import LABELS, NOT_ENTAILMENT, Group
-from training.adapter.packing import Packed, Packer, Tokenize
+from training.adapter.groups import LABELS, NOT_ENTAILMENT
+from training.adapter.packing import Packed, Tokenize
 
 ATTENTION = "packed_groups"
 
@@ -81,10 +82,11 @@ class Adapted:
         found: torch.Tensor = states.float() @ self.network.lm_head.weight[self.letters].float().T
         return found
 
-    def log_probabilities(self, packer: Packer, group: Group) -> torch.Tensor:
-        """Natural-log probabilities of the labels for each claim, shape (claims, 3)."""
+    def restore(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Put saved adapter weights into a model with adapters of the same rank and place."""
         with torch.no_grad():
-            return self.logits(packer.pack([group])).log_softmax(dim=1).cpu()
+            for name, parameter in self.adapter.items():
+                parameter.copy_(weights[name])
 
 
 def load(

@@ -75,12 +75,12 @@ def main(
     packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
     adapter = model.adapter
     if begin:
-        restore(model, torch.load(begin, weights_only=True))
+        model.restore(torch.load(begin, weights_only=True)["adapter"])
     optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
     state, spent, step, claims = out / "state.pt", 0.0, 0, 0
     if state.exists():
         saved = torch.load(state, weights_only=True)
-        restore(model, saved)
+        model.restore(saved["adapter"])
         optimizer.load_state_dict(saved["optimizer"])
         spent, step, claims = saved["seconds"], saved["step"], saved["claims"]
         click.echo(f"goes on after {step} steps, {spent / 60:.0f} min", err=True)
@@ -126,13 +126,6 @@ def main(
 def rate(progress: float, peak: float) -> float:
     """Learning rate: 3 % warm-up, constant for a third, then linear to a fiftieth."""
     return peak * min(1.0, progress / 0.03) * max(0.02, min(1.0, (1.0 - progress) / 0.65))
-
-
-def restore(model: Adapted, saved: dict[str, Any]) -> None:
-    """Put saved adapter weights into a model of the same rank."""
-    with torch.no_grad():
-        for name, parameter in model.adapter.items():
-            parameter.copy_(saved["adapter"][name])
 
 
 def _saved(model: Adapted, rank: int, first_layer: int) -> dict[str, Any]:
