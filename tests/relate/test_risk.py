@@ -88,8 +88,8 @@ def test_a_malformed_table_is_refused(change: Mapping[str, Any]) -> None:
         card_risk({"encoder": {"supported": 0.9}}, "encoder")
 
 
-def test_no_shipped_card_is_without_its_table_by_a_slip() -> None:
-    """What a card says of risk is read when it is read."""
+def test_the_tables_of_a_card_file_are_read() -> None:
+    """`[risk."KEY"]`, which most cards are without."""
     card = find_card(SMALL)
     table = {
         **{name: getattr(card, name) for name in ("id", "title", "role", "licence", "backend")},
