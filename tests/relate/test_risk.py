@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,7 +80,7 @@ def test_a_cards_table() -> None:
         {"contradicted": float("nan")},
     ],
 )
-def test_a_malformed_table_is_refused(change: Mapping[str, Any]) -> None:
+def test_a_malformed_table_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match=r"^risk of encoder: "):
         card_risk({"encoder": TABLE | change}, "encoder")
     with pytest.raises(ModelError, match="expected alpha, claims, contradicted, data, supported"):
