@@ -124,7 +124,8 @@ class Folder:
         found = None if self.again else self._kept(name)
         if found is None or found["input"] != digest(record):
             return None
-        if found["summary"]["counts"]["unscored"]:
+        if found["summary"]["counts"]["unscored"] or "coverage" not in found["summary"]:
+            # The latter is of a version that counted otherwise.
             return None
         if checker.unlike(record, found["run"]):
             return None

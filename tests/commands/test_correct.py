@@ -263,7 +263,7 @@ def test_nothing_to_correct(store: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 _VERDICTS = st.sampled_from(
-    ["supported", "contradicted", "conflicting", "not_found", "unscored", "skipped"]
+    ["supported", "contradicted", "conflicting", "undecided", "not_found", "unscored", "skipped"]
 )
 _MODES: st.SearchStrategy[Unsupported] = st.sampled_from(["mark", "remove", "keep"])
 
@@ -286,8 +286,20 @@ def test_the_text_outside_of_edits_stays(
         at += len(gap) + len(edit.new)
         place = edit.span.end
     assert found.text[at:] == text[place:]
-    wanted = {"contradicted", "conflicting", "not_found"}
+    wanted = {"contradicted", "conflicting", "undecided", "not_found"}
     assert bool(found.edits) == bool(wanted & set(verdicts))
+
+
+def test_what_is_undecided_is_marked_and_never_rewritten_or_removed() -> None:
+    text = "\n".join(f"- Rule {i} holds." for i in range(6)) + f"\n- {WRONG}\n"
+    value = _assessed(text, ["undecided", *["supported"] * 5, "contradicted"])
+    checker = scripted([], lambda _turn: FIXED)(Settings())
+    marked = "Rule 0 holds [not decided by leave.md]."
+    for mode in ("mark", "remove"):
+        found = correct(value, checker, unsupported=mode)
+        assert [(e.action, e.new) for e in found.edits] == [("mark", marked), ("replace", FIXED)]
+    kept = correct(value, checker, unsupported="keep")
+    assert [e.action for e in kept.edits] == ["keep", "replace"]
 
 
 def _assessed(text: str, verdicts: list[str]) -> dict[str, Any]:

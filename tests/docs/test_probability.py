@@ -6,6 +6,7 @@ import pytest
 
 from factcheck_local.assess.factreasoner import reason
 from factcheck_local.config import Settings
+from factcheck_local.metrics import Called, called_threshold
 from factcheck_local.types import Atom, Context, Relation, ScoredPair
 
 from .pages import PAGES
@@ -47,3 +48,15 @@ def test_two_passages() -> None:
     independent = Settings(relation_correlation=0.0)
     assert p_of_claim(0.9, *two) == pytest.approx(0.906, abs=5e-4)
     assert p_of_claim(0.9, *two, settings=independent) == pytest.approx(0.964, abs=5e-4)
+
+
+def test_how_many_claims_a_threshold_takes() -> None:
+    text = " ".join(PAGES["docs/how-to-read-a-probability.md"].split())
+    assert "at least 19 called claims without a wrong one, or 39 with one" in text
+    for wrong, least in ((0, 19), (1, 39)):
+        for called in (least - 1, least):
+            # What is wrong is the surest, so that no smaller number will do without it.
+            p = [1.0] * wrong + [0.9] * (called - wrong)
+            true = [False] * wrong + [True] * (called - wrong)
+            found = called_threshold(p, true, 0.05)
+            assert found == (Called(0.9, called, wrong) if called == least else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,15 +80,15 @@ def test_a_cards_table() -> None:
         {"contradicted": float("nan")},
     ],
 )
-def test_a_malformed_table_is_refused(change: Mapping[str, Any]) -> None:
+def test_a_malformed_table_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match=r"^risk of encoder: "):
         card_risk({"encoder": TABLE | change}, "encoder")
     with pytest.raises(ModelError, match="expected alpha, claims, contradicted, data, supported"):
         card_risk({"encoder": {"supported": 0.9}}, "encoder")
 
 
-def test_no_shipped_card_is_without_its_table_by_a_slip() -> None:
-    """What a card says of risk is read when it is read."""
+def test_the_tables_of_a_card_file_are_read() -> None:
+    """`[risk."KEY"]`, which most cards are without."""
     card = find_card(SMALL)
     table = {
         **{name: getattr(card, name) for name in ("id", "title", "role", "licence", "backend")},
