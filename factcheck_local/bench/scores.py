@@ -1,11 +1,12 @@
 """What a method's verdicts are worth: claim level, response level, segment level.
 
-An atom counts as supported if that is its verdict, as in a report (``report.schema``): what is
-conflicting, undecided or not found is not. Atoms without a gold label count for nothing; atoms
-that could not be scored are counted and left out of the rest. Intervals resample whole items,
-since the claims of one answer are not independent. Of a single item its claims are drawn, for
-measures that pool claims: such an interval says how far the figure hangs on these claims, not
-how other answers would do.
+An atom counts as supported if P > ½ (FactReasoner §3.2) and the verdict is not *not found*, so
+that methods compare whatever their thresholds: these, and what is a conflict, are a report's
+matter (``report.schema``), and seen in the coverage. Atoms without a gold label count for
+nothing; atoms that could not be scored are counted and left out of the rest. Intervals resample
+whole items, since the claims of one answer are not independent. Of a single item its claims are
+drawn, for measures that pool claims: such an interval says how far the figure hangs on these
+claims, not how other answers would do.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def points(rows: Sequence[Row]) -> tuple[list[float], list[bool]]:
 
 
 def _supported(atom: Mapping[str, Any]) -> bool:
-    return Verdict(atom["verdict"]).supports
+    return bool(atom["probability"] > 0.5 and atom["verdict"] != "not_found")
 
 
 def _scored(row: Row) -> list[Mapping[str, Any]]:
@@ -180,9 +181,9 @@ def _hallucination(rows: Sequence[Row]) -> float | None:
 
 
 def _hallucinated(atoms: Sequence[Mapping[str, Any]]) -> float | None:
-    """H of one answer, counted as in its report."""
+    """H of one answer, by P as the precision is."""
     supported = sum(map(_supported, atoms))
-    contradicted = sum(Verdict(a["verdict"]).denies for a in atoms)
+    contradicted = sum(a["probability"] < 0.5 and a["verdict"] != "not_found" for a in atoms)
     return hallucination_score(contradicted, len(atoms) - supported - contradicted, len(atoms))
 
 

@@ -51,18 +51,18 @@ def test_claims_by_hand() -> None:
     assert (found["seconds_a_claim"], found["calls_a_claim"]) == (4 / 6, 1.0)
 
 
-def test_what_is_left_open_is_not_supported_whatever_p() -> None:
-    """Called: 0.9 and 0.1; of the four with P > ½ one; all four of these are gold."""
+def test_methods_are_compared_by_p_and_coverage_says_what_was_called() -> None:
+    """Called: 0.9 and 0.1; P > ½ and found: three of the four that are gold."""
     open_ones = ("undecided", "conflicting", "not_found")
     found = score(
         [row(atom(True, 0.9), *(atom(True, 0.8, v) for v in open_ones), atom(False, 0.1))]
     )
     assert value(found, "coverage") == 2 / 5
     assert value(found, "precision") == 1.0
-    assert value(found, "recall") == 1 / 4
-    assert value(found, "mean_precision") == 1 / 5
-    # C = 1, U = 3 of V = 5, alpha ½
-    assert value(found, "hallucination_score") == pytest.approx(2.5 / 5**0.5)
+    assert value(found, "recall") == 3 / 4
+    assert value(found, "mean_precision") == 3 / 5
+    # C = 1, U = 1 of V = 5, alpha ½
+    assert value(found, "hallucination_score") == pytest.approx(1.5 / 5**0.5)
     # P is still what ranks them.
     assert value(found, "auroc") == 1.0
 

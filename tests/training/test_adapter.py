@@ -16,10 +16,11 @@ from factcheck_local.prompts import load_prompt
 from factcheck_local.relate.llm import ADAPTED_PROMPT
 from training.adapter.export import tensor_name
 from training.adapter.groups import Claim, Group, authored, pairs, sets
-from training.adapter.mixture import Source, batches
+from training.adapter.mixture import batches
 from training.adapter.model import LowRank, loss_of
 from training.adapter.packing import Packer
 from training.adapter.train import rate
+from training.mixture import Source
 
 DATA = Path(__file__).parents[2] / "training" / "data" / "authored"
 
