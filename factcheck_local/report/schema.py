@@ -98,7 +98,7 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
     """Counts and measures over the atoms that have a probability.
 
     A measure is None where there is nothing to measure. Everything is counted by verdict
-    (``Verdict.supports``, ``denies``), here and over many answers and in benchmarks: an atom
+    (``Verdict.supports``, ``denies``), here and over many answers: an atom
     that is conflicting, undecided or not found is neither supported nor contradicted,
     whatever its P. FactReasoner (§3.2) counts P > ½ instead, which is the same where there is
     none of these. In the hallucination score (FactBench) they are U. ``precision_interval``
