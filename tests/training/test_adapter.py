@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -9,12 +10,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from click.testing import CliRunner
 
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.prompts import load_prompt
 from factcheck_local.relate.llm import ADAPTED_PROMPT
-from training.adapter.export import tensor_name
+from training.adapter.export import main as export
+from training.adapter.export import tensor_name, weights_of
 from training.adapter.groups import Claim, Group, authored, pairs, sets
 from training.adapter.mixture import batches
 from training.adapter.model import LowRank, loss_of
@@ -196,3 +199,22 @@ def test_names_of_a_gguf_file() -> None:
     assert name == "blk.11.attn_output.weight.lora_b"
     with pytest.raises(ValueError, match="not a parameter of an adapter"):
         tensor_name("model.embed_tokens.weight")
+
+
+def test_an_exported_adapter_is_read_again(tmp_path: Path) -> None:
+    draw = torch.Generator().manual_seed(0)
+    weights = {
+        f"model.layers.{layer}.{place}.{part}": torch.randn(shape, generator=draw).half().float()
+        for layer in (0, 11)
+        for place in ("self_attn.q_proj", "mlp.down_proj")
+        for part, shape in (("a", (4, 64)), ("b", (32, 4)))
+    }
+    saved = {"adapter": weights, "rank": 4, "alpha": 8.0, "first_layer": 0}
+    torch.save(saved, tmp_path / "adapter.pt")
+    out = tmp_path / "adapter.gguf"
+    done = CliRunner().invoke(export, [str(tmp_path / "adapter.pt"), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert f'sha256 = "{hashlib.sha256(out.read_bytes()).hexdigest()}"' in done.output
+    read = weights_of(out)
+    assert read.keys() == weights.keys()
+    assert all(torch.equal(read[name], weights[name]) for name in weights)

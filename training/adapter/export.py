@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 import torch
-from gguf import GGUFWriter
+from gguf import GGUFReader, GGUFWriter
 
 from factcheck_local.models.adapters import Adapter, adapter_folder
 from factcheck_local.models.cards import sha256_of
@@ -31,6 +31,7 @@ NAMES = {
     "mlp.down_proj": "ffn_down",
 }
 _PARAMETER = re.compile(r"model\.layers\.(\d+)\.(\w+\.\w+)\.([ab])")
+_TENSOR = re.compile(r"blk\.(\d+)\.(\w+)\.weight\.lora_([ab])")
 
 
 def tensor_name(parameter: str) -> str:
@@ -43,6 +44,23 @@ def tensor_name(parameter: str) -> str:
     if not found or found[2] not in NAMES:
         raise ValueError(f"{parameter}: not a parameter of an adapter")
     return f"blk.{found[1]}.{NAMES[found[2]]}.weight.lora_{found[3]}"
+
+
+def weights_of(path: Path) -> dict[str, torch.Tensor]:
+    """The weights of an exported adapter by their names in torch, to train on from them.
+
+    Raises:
+        ValueError: if a tensor is none of an adapter's.
+    """
+    places = {ours: theirs for theirs, ours in NAMES.items()}
+    found = {}
+    for tensor in GGUFReader(path).tensors:
+        parts = _TENSOR.fullmatch(tensor.name)
+        if not parts or parts[2] not in places:
+            raise ValueError(f"{tensor.name}: not a tensor of an adapter")
+        name = f"model.layers.{parts[1]}.{places[parts[2]]}.{parts[3]}"
+        found[name] = torch.from_numpy(tensor.data.astype(np.float32))
+    return found
 
 
 @click.command()

@@ -4,7 +4,8 @@
 
 Stops after ``--minutes`` of training, the learning rate falling over the second half. The state
 is saved every few minutes; the same command goes on from it. ``--device cuda`` trains on a GPU.
-RUN/adapter.pt is what ``training.adapter.export`` turns into a file for llama.cpp.
+RUN/adapter.pt is what ``training.adapter.export`` turns into a file for llama.cpp; ``--from``
+begins with such a file, with a schedule of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import torch
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.prompts import load_prompt
 from factcheck_local.relate.llm import ADAPTED_PROMPT
+from training.adapter.export import weights_of
 from training.adapter.groups import Group
 from training.adapter.mixture import batches, sources
 from training.adapter.model import Adapted, load, loss_of
@@ -37,11 +39,16 @@ CLAIMS_PER_STEP = 25.0
 @click.option("--public", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-@click.option("--from", "begin", type=click.Path(exists=True, path_type=Path), help="adapter.pt")
+@click.option(
+    "--from",
+    "begin",
+    type=click.Path(exists=True, path_type=Path),
+    help="An exported adapter of the same rank.",
+)
 @click.option("--minutes", type=float, default=90, show_default=True)
-@click.option("--rank", type=int, default=8, show_default=True)
-@click.option("--alpha", type=float, default=16, show_default=True)
-@click.option("--first-layer", type=int, default=0, show_default=True)
+@click.option("--rank", type=int, default=10, show_default=True)
+@click.option("--alpha", type=float, default=20, show_default=True)
+@click.option("--first-layer", type=int, default=6, show_default=True)
 @click.option("--lr", type=float, default=2e-4, show_default=True)
 @click.option("--tokens", type=int, default=1200, show_default=True, help="In a step, at least.")
 @click.option("--smoothing", type=float, default=0.03, show_default=True)
@@ -75,7 +82,7 @@ def main(
     packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
     adapter = model.adapter
     if begin:
-        model.restore(torch.load(begin, weights_only=True)["adapter"])
+        model.restore(weights_of(begin))
     optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
     state, spent, step, claims = out / "state.pt", 0.0, 0, 0
     if state.exists():
