@@ -15,7 +15,6 @@ import argparse
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 
 from benchmarks.nli.pairs import LABELS, load_set
 from benchmarks.nli.sample import add_sample_options, kept_scorer
@@ -24,6 +23,7 @@ from factcheck_local import __version__
 from factcheck_local.metrics import auroc, balanced_accuracy
 from factcheck_local.models.offline import go_offline
 from factcheck_local.relate import Calibration
+from factcheck_local.relate.calibration import fit_sets
 from factcheck_local.relate.load import relation_card
 
 Scored = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
@@ -44,13 +44,7 @@ def main() -> None:
         gold = np.array([LABELS.index(label) for _, label in kept])
         found[name] = np.array([s for s, _ in kept]), gold
         digests.append(f"{name}@{dev.digest[:12]}")
-    best = minimize(
-        lambda v: float(np.mean([_loss(_calibration(v), *scored) for scored in found.values()])),
-        [0.0, 0.0, 0.0],
-        method="Nelder-Mead",
-        options={"maxiter": 2000},
-    ).x
-    fitted = _calibration(best)
+    fitted = fit_sets(list(found.values()))
     for name, scored in found.items():
         _show(name, *scored, fitted)
     slope, bias = round(fitted.slope, 3), [round(b, 3) for b in fitted.bias]
@@ -89,21 +83,6 @@ def _show(
             f"{name} {kind}: AUROC {', '.join(ranked)}, "
             f"balanced accuracy {right:.3f} of {len(gold)}"
         )
-
-
-def _calibration(values: npt.NDArray[np.float64]) -> Calibration:
-    return Calibration(float(np.exp(values[0])), (float(values[1]), float(values[2]), 0.0))
-
-
-def _loss(
-    calibration: Calibration, log_p: npt.NDArray[np.float64], gold: npt.NDArray[np.int64]
-) -> float:
-    labels = np.unique(gold)
-    p = calibration.apply(log_p)[:, labels]
-    own = np.log(p / p.sum(axis=1, keepdims=True))[
-        np.arange(len(gold)), np.searchsorted(labels, gold)
-    ]
-    return -float(np.mean([own[gold == label].mean() for label in labels]))
 
 
 if __name__ == "__main__":

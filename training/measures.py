@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from factcheck_local.metrics import auroc, balanced_accuracy
-from factcheck_local.relate.calibration import Calibration, fit
+from factcheck_local.metrics import auroc, balanced_accuracy, ece
+from factcheck_local.relate.calibration import Calibration, fit_sets
+from factcheck_local.relate.contract import LogProbabilities
 from training.adapter.mixture import AUTHORED
 
 LABELS = ("entailment", "contradiction", "neutral")
+BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +43,16 @@ def table(rows: Sequence[Row], calibration: Calibration | None = None) -> str:
 
     Args:
         rows: of any number of sources.
-        calibration: None fits one on all rows, each label weighing the same.
+        calibration: None fits one, see ``calibrated``.
     """
     three = [r for r in rows if r.label in LABELS]
-    if calibration is None:
-        gold = [LABELS.index(r.label) for r in three]
-        calibration = fit(np.array([r.log_p for r in three]), gold, balanced=True)
+    calibration = calibration or calibrated(three)
     sources = list(dict.fromkeys(r.source for r in three))
-    named = {
-        "authored": [r for r in three if r.source in AUTHORED],
-        "sets": [r for r in three if r.source.startswith("sets/")],
-    }
+    named = _own(three)
     lines = [
-        "| source | pairs | AUROC e | AUROC c | balanced accuracy "
+        "| source | pairs | AUROC e | AUROC c | balanced accuracy | ECE e | ECE c "
         "| neutral called contradiction | entailed called contradiction |",
-        "|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, own in [*((s, [r for r in three if r.source == s]) for s in sources), *named.items()]:
         if own:
@@ -63,9 +60,28 @@ def table(rows: Sequence[Row], calibration: Calibration | None = None) -> str:
     return "\n".join([*lines, f"calibration: {calibration}"])
 
 
+def calibrated(rows: Sequence[Row]) -> Calibration:
+    """Fitted on the authored passages, the sets and the dev files, each weighing the same."""
+    devs = {r.source for r in rows if r.source.endswith("-dev")}
+    groups = [*_own(rows).values(), *([r for r in rows if r.source == d] for d in sorted(devs))]
+    return fit_sets([_scored(own) for own in groups if own])
+
+
+def _own(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The project's own passages and sets."""
+    return {
+        "authored": [r for r in rows if r.source in AUTHORED],
+        "sets": [r for r in rows if r.source.startswith("sets/")],
+    }
+
+
+def _scored(rows: Sequence[Row]) -> tuple[LogProbabilities, list[int]]:
+    return np.array([r.log_p for r in rows]), [LABELS.index(r.label) for r in rows]
+
+
 def _line(name: str, rows: Sequence[Row], calibration: Calibration) -> str:
-    p = calibration.apply(np.array([r.log_p for r in rows]))
-    gold = np.array([LABELS.index(r.label) for r in rows])
+    log_p, labels = _scored(rows)
+    p, gold = calibration.apply(log_p), np.array(labels)
     present = np.unique(gold)
     ranked = [
         f"{auroc(p[:, i].tolist(), (gold == i).tolist()):.3f}" if 0 < (gold == i).mean() < 1 else ""
@@ -80,5 +96,6 @@ def _line(name: str, rows: Sequence[Row], calibration: Calibration) -> str:
         return f"{called[own].mean():.3f}" if own.any() else ""
 
     accuracy = "" if right is None else f"{right:.3f}"
-    cells = (name, str(len(rows)), *ranked, accuracy, share(2), share(0))
+    errors = [f"{ece(p[:, i].tolist(), (gold == i).tolist(), BINS):.3f}" for i in (0, 1)]
+    cells = (name, str(len(rows)), *ranked, accuracy, *errors, share(2), share(0))
     return f"| {' | '.join(cells)} |"
