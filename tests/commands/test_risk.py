@@ -195,7 +195,7 @@ def test_with_the_shipped_encoder(store: Path) -> None:
     done = factcheck("calibrate", "-", *given, "--json", stdin=rows)
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    assert found["relation"] == "mpnet-l6-nli+quantities+hardened"
+    assert found["relation"] == "mpnet-l6-nli+quantities+hardened+stated"
     assert found["made_with"]["calibration"]["slope"] == 0.37
     assert found["thresholds"]["supported"] == 0.97
     (kept,) = json.loads((store / "risk.json").read_text())["thresholds"]

@@ -356,7 +356,7 @@ def test_how_to_retrieve_is_in_the_signature(record: Path) -> None:
 def test_fail_under(record: Path, least: float, code: int) -> None:
     done = factcheck("verify", record, "--fail-under", least)
     assert done.code == code
-    assert "factual precision 0.50: 1 supported, 1 contradicted" in done.out
+    assert "factual precision 0.50, coverage 1.00: 1 supported, 1 contradicted" in done.out
 
 
 def test_unscored_weighs_more_than_a_low_score(record: Path, faked: dict[str, Scores]) -> None:

@@ -29,6 +29,24 @@ from factcheck_local.models.openai_server.model import ServerModel
 
 TOLERANCE = 0.06
 CONTEXT = 256
+
+#: ``python -m llama_cpp.server`` with weights that are not repacked: read by the kernels for
+#: AMX, SmolLM2's file crashes llama.cpp 0.3.36 on a processor that has them.
+_SERVER = """
+import runpy
+import llama_cpp.llama_cpp as lib
+
+default = lib.llama_model_default_params
+
+def plain():
+    params = default()
+    params.use_extra_bufts = False
+    return params
+
+lib.llama_model_default_params = plain
+runpy.run_module("llama_cpp.server", run_name="__main__")
+"""
+
 START_SECONDS = 120
 
 PASSAGE = "Staff get 25 days of leave a year. The office in Kiel opens at nine on weekdays. "
@@ -63,7 +81,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         log = tmp_path_factory.mktemp("server") / "log"
-        command = [sys.executable, "-m", "llama_cpp.server", "--model", str(weights)]
+        command = [sys.executable, "-c", _SERVER, "--model", str(weights)]
         command += ["--model_alias", "smollm", "--host", "127.0.0.1", "--port", str(port)]
         command += ["--n_ctx", str(CONTEXT), "--verbose", "false", *options]
         # One thread each: on a busy machine llama.cpp's threads mostly wait for each other.
