@@ -44,7 +44,7 @@ def main() -> None:
         gold = np.array([LABELS.index(label) for _, label in kept])
         found[name] = np.array([s for s, _ in kept]), gold
         digests.append(f"{name}@{dev.digest[:12]}")
-    fitted = fit_sets(list(found.values()))
+    fitted = fit_sets([(log_p, gold.tolist()) for log_p, gold in found.values()])
     for name, scored in found.items():
         _show(name, *scored, fitted)
     slope, bias = round(fitted.slope, 3), [round(b, 3) for b in fitted.bias]
