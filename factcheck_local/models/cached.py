@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from factcheck_local.errors import ModelError
 from factcheck_local.keyed_file import KeyedFile
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.contracts import Adaptable, ChatModel, LabelScorer, Message
@@ -114,6 +115,8 @@ class CachedChatModel:
 
     def adapted(self, prompt: str) -> AdaptedCache:
         """The model with one of its adapters, kept likewise; see ``Adaptable``."""
+        if prompt not in self._adapters:
+            raise ModelError(f"{self.id}: no adapter for the prompt {prompt}")
         return AdaptedCache(self, prompt, self._adapters[prompt].sha256)
 
     def score_adapted(

@@ -159,5 +159,7 @@ def test_what_an_adapted_model_said_is_kept_by_the_adapter(
     other = kept("2" * 64)
     other.adapted(ADAPTED_PROMPT).score_labels(CHAT, ["blue"], ["A", "B"])
     assert other.waited > 0
+    with pytest.raises(ModelError, match="no adapter for the prompt atomize-v1"):
+        other.adapted("atomize-v1")
     # Without the adapter it says something else.
     assert not (other.score_labels(CHAT, ["blue"], ["A", "B"]) == rows).all()
