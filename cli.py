@@ -1,6 +1,6 @@
 """Launcher for a checkout: the same as the installed command ``factcheck``."""
 
-from factcheck_local.commands import script
+from factcheck_local.cli import script
 
 if __name__ == "__main__":
     script()

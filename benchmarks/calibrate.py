@@ -22,9 +22,9 @@ from benchmarks.nli.worker import score_set
 from factcheck_local import __version__
 from factcheck_local.metrics import auroc, balanced_accuracy
 from factcheck_local.models.offline import go_offline
-from factcheck_local.relate import Calibration
-from factcheck_local.relate.calibration import fit_sets
-from factcheck_local.relate.load import relation_card
+from factcheck_local.pipeline.relation import Calibration
+from factcheck_local.pipeline.relation.calibration import fit_sets
+from factcheck_local.pipeline.relation.load import relation_card
 
 Scored = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 

@@ -23,17 +23,17 @@ from benchmarks.nli.pairs import LABELS, DevSet, load_set
 from benchmarks.nli.sample import add_sample_options, kept_scorer
 from benchmarks.nli.worker import score_set
 from factcheck_local import __version__
+from factcheck_local.core.types import Relation
 from factcheck_local.metrics import auroc, balanced_accuracy
 from factcheck_local.models.offline import go_offline
-from factcheck_local.relate.cascade import Sure, pooled
-from factcheck_local.relate.guard import weighed
-from factcheck_local.relate.load import (
+from factcheck_local.pipeline.relation.cascade import Sure, pooled
+from factcheck_local.pipeline.relation.guard import weighed
+from factcheck_local.pipeline.relation.load import (
     card_calibration,
     relation_card,
     scorer_key,
 )
-from factcheck_local.relate.quantities import compare_quantities
-from factcheck_local.types import Relation
+from factcheck_local.pipeline.relation.quantities import compare_quantities
 
 WEIGHTS = (0.3, 0.5, 0.7, 1.0)
 BOUNDS = (0.0, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)

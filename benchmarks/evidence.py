@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.bench.contract import digest_of
-from factcheck_local.bench.data.factcheckbench import automatic_evidence
-from factcheck_local.types import Context
+from factcheck_local.core.types import Context
+from factcheck_local.evaluate.contract import digest_of
+from factcheck_local.evaluate.data.factcheckbench import automatic_evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from factcheck_local.core.types import RelationLabel
 from factcheck_local.markov import Network, Parameterisation, prior_factor, relation_factor
-from factcheck_local.types import RelationLabel
 
 #: Share of an atom's passages that another atom has retrieved before, where they are pooled.
 SHARED = 0.3

@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from factcheck_local.bench.contract import Item
-from factcheck_local.bench.data import handbook
-from factcheck_local.config import Settings
+from factcheck_local.core.types import Atom, AtomAssessment, Span, Verdict
+from factcheck_local.evaluate.contract import Item
+from factcheck_local.evaluate.data import handbook
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
@@ -33,11 +33,11 @@ from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, confusion_m
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
-from factcheck_local.pipeline import FactChecker
-from factcheck_local.records import Record
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.run import Run
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
-from factcheck_local.run import Run
-from factcheck_local.types import Atom, AtomAssessment, Span, Verdict
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "handbook"
 _OTHER: dict[str, Parameterisation] = {"conditional": "table1", "table1": "conditional"}

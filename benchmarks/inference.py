@@ -37,8 +37,8 @@ from benchmarks.fact_graphs import (
     sparse_fact_graph,
 )
 from factcheck_local import __version__
-from factcheck_local.bench.machine import machine
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.markov import Limits, Network, Parameterisation, infer
 from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.bp import belief_propagation

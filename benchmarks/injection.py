@@ -27,16 +27,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.injections import CASES, TEMPLATES, Case, Injected, injected
-from factcheck_local.bench.machine import machine
-from factcheck_local.config import Settings
-from factcheck_local.hostile import readable, unread_spans, without_invisible
+from factcheck_local.core.text.hostile import readable, unread_spans, without_invisible
+from factcheck_local.core.text.sentences import sentence_spans
+from factcheck_local.core.types import Relation
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.indexer.loaders import load
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.relate import Premise, RelationModel, load_relation_model
-from factcheck_local.relate.load import shown
-from factcheck_local.sentences import sentence_spans
-from factcheck_local.types import Relation
+from factcheck_local.pipeline.relation import Premise, RelationModel, load_relation_model
+from factcheck_local.pipeline.relation.load import shown
+from factcheck_local.pipeline.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 

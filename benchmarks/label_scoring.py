@@ -19,8 +19,8 @@ import numpy.typing as npt
 from factcheck_local import __version__
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.registry import DEFAULT_LLM, load_model
-from factcheck_local.relate import Premise
-from factcheck_local.relate.llm import LlmPairScorer
+from factcheck_local.pipeline.relation import Premise
+from factcheck_local.pipeline.relation.llm import LlmPairScorer
 
 PAGE = Path(__file__).parent.parent / "corpora" / "handbook" / "policies" / "leave.md"
 PREMISE = Premise("Leave policy", PAGE.read_text(encoding="utf-8")[:900])

@@ -11,20 +11,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from factcheck_local.assess import assess
-from factcheck_local.assess.factreasoner import Posterior, reason
-from factcheck_local.bench.contract import Item
-from factcheck_local.bench.verdicts import Matrix, matrix_of
-from factcheck_local.config import Settings
-from factcheck_local.duplicates import near_duplicates
-from factcheck_local.graph import pairs_to_relate
+from factcheck_local.core.types import Atom, Context
+from factcheck_local.evaluate.contract import Item
+from factcheck_local.evaluate.verdicts import Matrix, matrix_of
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import FloatArray
-from factcheck_local.pipeline import FactChecker
-from factcheck_local.relate import Premise, Related, RelationModel, relate
-from factcheck_local.retrieve import Retrieval, search
-from factcheck_local.types import Atom, Context
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.relation import Premise, Related, RelationModel, relate
+from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
+from factcheck_local.pipeline.retrieval.search import search
+from factcheck_local.pipeline.settings import Retrieval, Settings
+from factcheck_local.pipeline.verdicts.factreasoner import Posterior, assess, reason
+from factcheck_local.pipeline.verdicts.network import pairs_to_relate
 
 #: Assessors by what they read; the others of a kind read the same pairs.
 _READ_AS = {"fr4": "fr3"}
@@ -59,7 +58,7 @@ class NetworkCase:
         return self.item.record.atoms or ()
 
     def counts(self, settings: Settings) -> Matrix:
-        """Expected verdicts by verdicts under settings, see ``bench.verdicts.matrix_of``."""
+        """Expected verdicts by verdicts under settings, see ``evaluate.verdicts.matrix_of``."""
         contexts, _ = self._retrieved(settings)
         related = self._related(settings)
         # A conflict is a matter of the verdict alone: the network is the same for any bound.

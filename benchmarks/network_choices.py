@@ -30,16 +30,16 @@ from benchmarks.network_grid import (
     sorted_by_three,
     sum_of,
 )
-from factcheck_local.bench import summary
-from factcheck_local.bench.contract import Collection
-from factcheck_local.bench.data import handbook, sets
-from factcheck_local.bench.runner import corpus
-from factcheck_local.bench.verdicts import MEASURES, as_dict
-from factcheck_local.config import Settings
-from factcheck_local.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError
+from factcheck_local.evaluate import summary
+from factcheck_local.evaluate.contract import Collection
+from factcheck_local.evaluate.data import handbook, sets
+from factcheck_local.evaluate.runner import corpus
+from factcheck_local.evaluate.verdicts import MEASURES, as_dict
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
-from factcheck_local.pipeline import FactChecker
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.settings import Settings
 
 SETS = Path(__file__).parent.parent / "training" / "data" / "authored" / "sets"
 

@@ -10,10 +10,10 @@ from typing import Any, get_args
 import numpy as np
 
 from benchmarks.network_cases import NetworkCase
-from factcheck_local.bench.verdicts import MEASURES, Matrix
-from factcheck_local.config import GRAPH_ASSESSORS, Settings
+from factcheck_local.evaluate.verdicts import MEASURES, Matrix
 from factcheck_local.markov import Parameterisation
 from factcheck_local.metrics import bootstrap_ci
+from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings
 
 #: Settings that are varied, with what is tried of each.
 GRID: dict[str, tuple[Any, ...]] = {

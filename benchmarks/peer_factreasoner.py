@@ -37,14 +37,14 @@ from typing import Any
 
 from benchmarks.nli.pairs import LABELS
 from benchmarks.peer_server import serve
-from factcheck_local.bench.machine import machine
-from factcheck_local.config import Settings
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.metrics import balanced_accuracy, confusion_matrix
 from factcheck_local.models.cards import ModelCard, find_card, sha256_of
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.relate import Premise, load_relation_model
+from factcheck_local.pipeline.relation import Premise, load_relation_model
+from factcheck_local.pipeline.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 DRIVER = Path(__file__).parent / "peer_driver.py"

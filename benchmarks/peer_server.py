@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.cores import available_cores
 

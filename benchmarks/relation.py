@@ -35,13 +35,13 @@ from benchmarks.nli.sample import add_sample_options
 from benchmarks.nli.table import to_markdown
 from benchmarks.nli.wice import read_claims
 from benchmarks.nli.worker import Task
-from factcheck_local.bench.machine import machine
-from factcheck_local.config import Settings
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
-from factcheck_local.relate import Calibration
-from factcheck_local.relate.quantities import compare_quantities
+from factcheck_local.pipeline.relation import Calibration
+from factcheck_local.pipeline.relation.quantities import compare_quantities
+from factcheck_local.pipeline.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 

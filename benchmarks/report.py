@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from factcheck_local.bench.summary import SUMMARY, to_markdown
-from factcheck_local.files import write_whole
+from factcheck_local.core.files import write_whole
+from factcheck_local.evaluate.summary import SUMMARY, to_markdown
 
 HERE = Path(__file__).parent
 REPORT = HERE / "REPORT.md"

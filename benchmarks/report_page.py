@@ -20,7 +20,7 @@ from statistics import median
 from playwright.sync_api import sync_playwright
 
 from factcheck_local import __version__
-from factcheck_local.bench.machine import machine
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.report.html import to_html
 from tests.report.test_html_browser import FLAGS
 from tests.report.worlds import many

@@ -29,8 +29,8 @@ from benchmarks.handbook import CORPUS
 from benchmarks.nli.pairs import read_rows
 from benchmarks.nli.sample import CACHE, DATA, kept_scorer
 from factcheck_local import __version__
-from factcheck_local.bench.machine import machine
-from factcheck_local.config import Settings
+from factcheck_local.core.types import Atom, Context
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.indexer.fingerprint import SCHEMA, Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
@@ -40,12 +40,12 @@ from factcheck_local.models.contracts import ChatModel, Embedder, TextGenerator
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM, load_model
-from factcheck_local.queries import SHOWN, write_queries
-from factcheck_local.relate.load import relation_card
-from factcheck_local.rerank import RERANKED, Reranker, reorder
-from factcheck_local.rerankers import EncoderReranker, load_reranker
-from factcheck_local.retrieve import Retrieval, retrieve, search
-from factcheck_local.types import Atom, Context
+from factcheck_local.pipeline.relation.load import relation_card
+from factcheck_local.pipeline.retrieval.queries import SHOWN, write_queries
+from factcheck_local.pipeline.retrieval.rerank import RERANKED, Reranker, reorder
+from factcheck_local.pipeline.retrieval.rerankers import EncoderReranker, load_reranker
+from factcheck_local.pipeline.retrieval.search import retrieve, search
+from factcheck_local.pipeline.settings import Retrieval, Settings
 
 #: The first is how many a run takes by default.
 CUTOFFS = (Settings().k, 5, 10)

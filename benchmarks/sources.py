@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import fmean
 
-from factcheck_local.assess.factreasoner import reason
-from factcheck_local.config import Settings
-from factcheck_local.types import Atom, Context, Relation, ScoredPair
+from factcheck_local.core.types import Atom, Context, Relation, ScoredPair
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.factreasoner import reason
 
 ENTAILS = Relation(0.92, 0.03, 0.05)
 CONTRADICTS = Relation(0.03, 0.92, 0.05)

@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 
 from factcheck_local import __version__
-from factcheck_local.bench.machine import machine, peak_memory
+from factcheck_local.core.types import Chunk, Span
+from factcheck_local.evaluate.machine import machine, peak_memory
 from factcheck_local.indexer.fingerprint import EmbedderPrint, Fingerprint
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import FloatArray
-from factcheck_local.retrieve import search
-from factcheck_local.types import Chunk, Span
+from factcheck_local.pipeline.retrieval.search import search
 
 SIZES = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 DIMENSION = 384

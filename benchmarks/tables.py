@@ -27,16 +27,16 @@ import numpy as np
 
 from benchmarks.nli.measures import RESAMPLES, Floats, Ints, Judged, Scored
 from benchmarks.nli.sample import CACHE, kept_scorer
-from factcheck_local.bench.machine import machine
-from factcheck_local.config import Settings
-from factcheck_local.errors import ScoringError
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.metrics import bootstrap_ci
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.relate import Calibration, PairScorer, Premise
-from factcheck_local.relate.load import card_calibration, relation_card
-from factcheck_local.relate.quantities import compare_quantities
-from factcheck_local.relate.tables import written_out
+from factcheck_local.pipeline.relation import Calibration, PairScorer, Premise
+from factcheck_local.pipeline.relation.load import card_calibration, relation_card
+from factcheck_local.pipeline.relation.quantities import compare_quantities
+from factcheck_local.pipeline.relation.tables import written_out
+from factcheck_local.pipeline.settings import Settings
 from training.adapter.groups import LABELS, Group, authored, pairs, sets
 
 AUTHORED = Path(__file__).parent.parent / "training" / "data" / "authored"

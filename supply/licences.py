@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from factcheck_local.distributions import dependencies, versions
+from factcheck_local.core.installed import dependencies, versions
 from factcheck_local.models.cards import load_cards
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/LICENSES.md"

@@ -18,22 +18,22 @@ from unittest import mock
 
 import chromadb  # noqa: F401  (imported before the forks, which would each pay for it)
 
-from factcheck_local import pipeline
-from factcheck_local.commands import index as index_command
-from factcheck_local.commands import script
-from factcheck_local.commands import verify as verify_command
+from factcheck_local.cli import index as index_command
+from factcheck_local.cli import script
+from factcheck_local.cli import verify as verify_command
 from factcheck_local.indexer import sync as sync_module
 from factcheck_local.indexer.fingerprint import ChunkerPrint
 from factcheck_local.indexer.parts import VERDICTS
 from factcheck_local.indexer.reader import Reading, Task, Unread, read
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
-from factcheck_local.relate import CalibratedRelationModel
-from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
-from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.pipeline import checker
+from factcheck_local.pipeline.relation import CalibratedRelationModel
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
 from factcheck_local.report.replay import changes
-from tests.commands.worlds import by_number
-from tests.commands.worlds import index as index_world
+from tests.cli.worlds import by_number
+from tests.cli.worlds import index as index_world
 from tests.indexer.helpers import HashingEmbedder, contents, write
 
 SIGNALS = (signal.SIGINT, signal.SIGKILL)
@@ -49,11 +49,11 @@ INDEX = {
 }
 #: The second of two answers, so that there is something to lose.
 VERIFY = {
-    "load": (pipeline, "segment", 1),
-    "revise": (pipeline, "revise", 2),
-    "retrieve": (pipeline, "retrieve", 2),
+    "load": (checker, "segment", 1),
+    "revise": (checker, "revise", 2),
+    "retrieve": (checker, "retrieve", 2),
     "relate": (FakePairClassifier, "classify", 4),
-    "reason": (pipeline, "reason", 2),
+    "reason": (checker, "reason", 2),
     "write": (os, "replace", 3),
 }
 
@@ -175,7 +175,7 @@ def kill_index(folder: Path, stage: str, number: int) -> dict[str, Any]:
 
 
 def fake_verify(store: Path) -> None:
-    class Faked(pipeline.FactChecker):
+    class Faked(checker.FactChecker):
         def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
             scorer = EncoderPairScorer(FakePairClassifier(by_number))
             cached = CachedPairScorer(

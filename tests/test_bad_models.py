@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from factcheck_local.config import Settings
-from factcheck_local.errors import ScoringError
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.types import Answer, Context
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
-from factcheck_local.pipeline import FactChecker
-from factcheck_local.records import Record
-from factcheck_local.relate import CalibratedRelationModel
-from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.relation import CalibratedRelationModel
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
-from factcheck_local.types import Answer, Context
-from tests.commands.worlds import by_number
+from tests.cli.worlds import by_number
 
 SENTENCES = ["Annual leave is 25 days.", "It lapses in March.", "At most 2 animals may come."]
 CONTEXTS = (Context("c", "leave.md", "Leave", "Annual leave is 25 days.", 0.9),)

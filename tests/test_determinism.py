@@ -13,21 +13,21 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from factcheck_local.config import Settings
+from factcheck_local.core.types import Answer, Atom, Context
 from factcheck_local.models import encoder, llama_context, llama_cpp
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.onnx_encoder import OnnxNliEncoder
 from factcheck_local.models.registry import DEFAULT_ENCODER
-from factcheck_local.pipeline import FactChecker
-from factcheck_local.records import Record
-from factcheck_local.relate import CalibratedRelationModel, Calibration, Premise
-from factcheck_local.relate.encoder import EncoderPairScorer
-from factcheck_local.relate.llm import LlmPairScorer
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.relation import CalibratedRelationModel, Calibration, Premise
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.llm import LlmPairScorer
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
 from factcheck_local.report.replay import changes
-from factcheck_local.types import Answer, Atom, Context
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
 
 PASSAGE = (

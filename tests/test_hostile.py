@@ -11,15 +11,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.injections import Injected, injected
-from factcheck_local.config import Settings
-from factcheck_local.hostile import is_cut, readable, unread_spans, without_invisible
+from factcheck_local.core.text.hostile import is_cut, readable, unread_spans, without_invisible
+from factcheck_local.core.types import Answer, Atom, Context, Relation, RelationLabel
 from factcheck_local.models.fake import FakeEmbedder
-from factcheck_local.pipeline import FactChecker
-from factcheck_local.records import Record
-from factcheck_local.relate import Premise
-from factcheck_local.relate.hardened import HardenedRelationModel, cut_notes
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.relation import Premise
+from factcheck_local.pipeline.relation.hardened import HardenedRelationModel, cut_notes
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
-from factcheck_local.types import Answer, Atom, Context, Relation, RelationLabel
 
 #: Sentences of ordinary documents that come near the patterns.
 ORDINARY = [

@@ -20,7 +20,7 @@ from pathlib import Path
 import click
 from lxml import etree, html
 
-from factcheck_local.sentences import sentence_spans
+from factcheck_local.core.text.sentences import sentence_spans
 
 #: Debian's documentation packages and their licences.
 PACKAGES = {

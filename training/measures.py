@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from factcheck_local.metrics import auroc, balanced_accuracy, ece
-from factcheck_local.relate.calibration import Calibration, fit_sets
-from factcheck_local.relate.contract import LogProbabilities
+from factcheck_local.pipeline.relation.calibration import Calibration, fit_sets
+from factcheck_local.pipeline.relation.scorer import LogProbabilities
 from training.adapter.mixture import AUTHORED
 
 LABELS = ("entailment", "contradiction", "neutral")

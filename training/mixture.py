@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from factcheck_local.relate.tables import stated
+from factcheck_local.pipeline.relation.tables import stated
 from training.adapter.groups import Group, authored, pairs, sets
 
-#: How often a passage's tables are written out as statements, see ``relate.tables``.
+#: How often a passage's tables are written out as statements, see ``relation.tables``.
 STATED = 0.5
 
 

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from benchmarks.nli.pairs import LABELS
 from factcheck_local.metrics import auroc, balanced_accuracy, bootstrap_ci, confusion_matrix, ece
-from factcheck_local.relate import Calibration
-from factcheck_local.relate.guard import LIKELIHOODS
+from factcheck_local.pipeline.relation import Calibration
+from factcheck_local.pipeline.relation.guard import LIKELIHOODS
 
 BINS = 10
 RESAMPLES = 1000
@@ -39,7 +39,7 @@ class Scored:
         clusters: row numbers of pairs that are not independent.
         rows: where each pair stands in the set.
         clashes: whether quantities of the pair exclude each other, shape (n,), where
-            that is to weigh in (``relate.guard``); None where it is not.
+            that is to weigh in (``relation.guard``); None where it is not.
     """
 
     labels: tuple[str, ...]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.nli.wice import read_claims
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
 from factcheck_local.models.cards import sha256_of
 
 #: The order of every array of scores.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.nli.measures import Judged
 from benchmarks.nli.pairs import LABELS
-from factcheck_local.bench.plots import draw_roc
+from factcheck_local.evaluate.plots import draw_roc
 
 
 def plot_roc(models: Mapping[str, Judged], label: str, title: str, path: Path) -> bool:

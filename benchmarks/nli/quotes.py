@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.nli.wice import WiceClaim
+from factcheck_local.core.types import Context, Span
 from factcheck_local.metrics import bootstrap_ci
 from factcheck_local.models.contracts import Embedder
-from factcheck_local.quote import pick_quotes
-from factcheck_local.types import Context, Span
+from factcheck_local.pipeline.verdicts.quotes import pick_quotes
 
 
 def quote_report(claims: Sequence[WiceClaim], embedder: Embedder, *, seed: int) -> dict[str, Any]:

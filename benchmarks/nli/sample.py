@@ -10,8 +10,8 @@ import platformdirs
 from benchmarks.nli.pairs import FILES
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
-from factcheck_local.relate.load import load_pair_scorer, scorer_key
+from factcheck_local.pipeline.relation.load import load_pair_scorer, scorer_key
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
 
 DATA = Path(__file__).parent.parent.parent.parent / "shared" / "data"
 CACHE = platformdirs.user_cache_path("factcheck-local") / "benchmarks"

@@ -25,7 +25,7 @@ class Timing:
     Attributes:
         model: id of the scorer, which names its prompt.
         sha256: of its weights.
-        machine: see ``factcheck_local.bench.machine``.
+        machine: see ``factcheck_local.evaluate.machine``.
         digest: sha256 of the set's file; empty for a run.
         kind: what was timed.
         pairs: how many were scored.

@@ -19,16 +19,16 @@ from typing import Any
 
 from benchmarks.nli.pairs import DevSet, Pair, load_set
 from benchmarks.nli.timings import TimingLog, speed
-from factcheck_local.bench.machine import machine, peak_memory
-from factcheck_local.errors import ModelError, ScoringError
-from factcheck_local.relate import (
+from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.evaluate.machine import machine, peak_memory
+from factcheck_local.pipeline.relation import (
     CalibratedRelationModel,
     PairScorer,
     Premise,
     load_relation_model,
 )
-from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
-from factcheck_local.relate.contract import LogProbabilities
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.scorer import LogProbabilities
 
 #: Pairs of a timed pass, as whole premises.
 PASS_PAIRS = 32

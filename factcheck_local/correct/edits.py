@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from factcheck_local.types import Span
+from factcheck_local.core.types import Span
 
 #: What is done with a sentence that no evidence supports.
 Unsupported = Literal["mark", "remove", "keep"]

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from factcheck_local.errors import ScoringError
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.text.wording import (
+    content_words,
+    names,
+    normalised,
+    numbers,
+    share_within,
+)
 from factcheck_local.models.contracts import Message, TextGenerator
-from factcheck_local.prompts import load_prompt
-from factcheck_local.wording import content_words, names, normalised, numbers, share_within
+from factcheck_local.models.prompts import load_prompt
 
 MAX_REPLY_TOKENS = 160
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from factcheck_local.core.text.wording import normalised
+from factcheck_local.core.types import Answer, Atom, Span
 from factcheck_local.correct.edits import Correction, Edit, Unsupported, apply, marked, without
 from factcheck_local.correct.replace import Draft, Wrong, rewrite
-from factcheck_local.pipeline import FactChecker
-from factcheck_local.records import Record
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.claims.split import segment
 from factcheck_local.report import to_dict
 from factcheck_local.report.stored import contexts_of, span_of
 from factcheck_local.report.view import citations, one_line, quoted
-from factcheck_local.segment import segment
-from factcheck_local.types import Answer, Atom, Span
-from factcheck_local.wording import normalised
 
 #: What stands behind a sentence in which nothing was found.
 UNVERIFIED = "[unverified]"

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from factcheck_local.config import Settings
+from factcheck_local.core.errors import ModelError
 from factcheck_local.doctor.environment import check_egress, check_versions
 from factcheck_local.doctor.finding import Finding
 from factcheck_local.doctor.machine import available_memory, check_disk, check_gpu, check_memory
 from factcheck_local.doctor.models import check_models, chosen_cards
 from factcheck_local.doctor.store import check_store
-from factcheck_local.errors import ModelError
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.models.cards import data_directory
+from factcheck_local.pipeline.settings import Settings
 
 __all__ = ["Finding", "examine"]
 

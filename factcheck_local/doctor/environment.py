@@ -6,11 +6,12 @@ import platform
 import socket
 from collections.abc import Iterator
 
-from factcheck_local import __version__, egress
-from factcheck_local.distributions import dependencies, versions
+from factcheck_local import __version__
+from factcheck_local.core import egress
+from factcheck_local.core.errors import EgressError
+from factcheck_local.core.installed import dependencies, versions
 from factcheck_local.doctor.finding import Finding
-from factcheck_local.errors import EgressError
-from factcheck_local.run import LIBRARIES
+from factcheck_local.pipeline.run import LIBRARIES
 
 #: Reserved for documentation (RFC 5737): nobody has it.
 _NOBODY = ("192.0.2.1", 9)
@@ -51,4 +52,4 @@ def check_egress() -> Iterator[Finding]:
             yield Finding("egress", "problem", "the guard is off", _GUARD)
 
 
-_GUARD = "factcheck_local.egress.guard(), before anything else"
+_GUARD = "factcheck_local.core.egress.guard(), before anything else"

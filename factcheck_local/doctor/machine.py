@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from ctypes.util import find_library
 from pathlib import Path
 
+from factcheck_local.core.errors import ModelError
 from factcheck_local.doctor.finding import Finding
-from factcheck_local.errors import ModelError
 from factcheck_local.models.cards import SERVER_BACKEND, ModelCard
 
 #: What a run takes in memory beside its models' files, in bytes: the libraries, the context

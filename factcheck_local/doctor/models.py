@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from factcheck_local.config import Settings
+from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.doctor.finding import Finding
-from factcheck_local.errors import FactcheckError, ModelError
 from factcheck_local.models.cards import ModelCard, find_card, load_cards
 from factcheck_local.models.registry import DEFAULT_ENCODER
-from factcheck_local.relate.load import CASCADE, relation_card
+from factcheck_local.pipeline.relation.load import CASCADE, relation_card
+from factcheck_local.pipeline.settings import Settings
 
 
 def chosen_cards(settings: Settings) -> dict[str, ModelCard]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from factcheck_local.config import Settings
+from factcheck_local.core.errors import ModelError, StoreError
 from factcheck_local.doctor.finding import Finding
-from factcheck_local.errors import ModelError, StoreError
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import REBUILD
 from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.cards import find_card
+from factcheck_local.pipeline.settings import Settings
 
 
 def check_store(place: Path | ServerAddress | None, settings: Settings) -> Iterator[Finding]:

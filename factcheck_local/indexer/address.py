@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from factcheck_local.errors import StoreError
+from factcheck_local.core.errors import StoreError
 
 #: Name of a server's store where the address has none.
 DEFAULT_NAME = "passages"

@@ -13,8 +13,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from factcheck_local import egress
-from factcheck_local.errors import EgressError, StoreError
+from factcheck_local.core import egress
+from factcheck_local.core.errors import EgressError, StoreError
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.models.offline import go_offline, without_proxies
 

@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
+from factcheck_local.core.types import Chunk, Document, Span
 from factcheck_local.indexer.units import Unit, units, word_count
-from factcheck_local.types import Chunk, Document, Span
 
 TARGET_WORDS = 150
 MAX_WORDS = 180

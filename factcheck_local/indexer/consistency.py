@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from factcheck_local.core.types import Context
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.parts import Parts
 from factcheck_local.indexer.passages import OWN, Metadata, inherited, passages_digest, text_sha256
-from factcheck_local.types import Context
 
 
 def faults(parts: Parts) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from factcheck_local.errors import StoreError
+from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.fingerprint import REBUILD
 
 # A power cut may undo the last writes, never tear one: the next run does them again.

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from factcheck_local.errors import StoreError
-from factcheck_local.files import write_whole
+from factcheck_local.core.errors import StoreError
+from factcheck_local.core.files import write_whole
 from factcheck_local.indexer.chunker import CHUNKER_VERSION, MAX_WORDS, TARGET_WORDS
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from factcheck_local.errors import StoreError
+from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer import fingerprint as fingerprints
 from factcheck_local.indexer.chroma import folder_client
 from factcheck_local.indexer.database import exclusive

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from factcheck_local.errors import StoreError
+from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
 
 if TYPE_CHECKING:

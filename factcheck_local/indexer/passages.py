@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import StoreError
+from factcheck_local.core.errors import StoreError
+from factcheck_local.core.types import Chunk, Context, Span, titled
 from factcheck_local.indexer.lexical import Entry
 from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.types import Chunk, Context, Span, titled
 
 if TYPE_CHECKING:
     from chromadb import Collection

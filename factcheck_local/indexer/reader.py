@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 from loky import get_reusable_executor
 from loky.process_executor import TerminatedWorkerError
 
-from factcheck_local import egress
-from factcheck_local.errors import DocumentError
+from factcheck_local.core import egress
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Chunk
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import ChunkerPrint
 from factcheck_local.indexer.loaders import UnsupportedFormatError, load
 from factcheck_local.indexer.reliability import check_statements
-from factcheck_local.types import Chunk
 
 #: Files that are read ahead, and their size in bytes; one file may be larger.
 AHEAD_FILES = 32

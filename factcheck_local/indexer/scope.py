@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.reliability import matches, visible
 

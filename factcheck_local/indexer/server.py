@@ -34,7 +34,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from factcheck_local.errors import StoreError
+from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer import fingerprint as fingerprints
 from factcheck_local.indexer.address import SOURCES, WRITER, ServerAddress
 from factcheck_local.indexer.chroma import ChromaServer

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from factcheck_local.errors import InputError, ModelError, StoreError
+from factcheck_local.core.errors import InputError, ModelError, StoreError
+from factcheck_local.core.types import Chunk, Context
 from factcheck_local.indexer import consistency, folder, server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
@@ -34,7 +35,6 @@ from factcheck_local.indexer.passages import (
     passages_digest,
     text_sha256,
 )
-from factcheck_local.types import Chunk, Context
 
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import FloatArray

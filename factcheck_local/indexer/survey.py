@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
 from factcheck_local.indexer.loaders import why_unsupported
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.reliability import PROFILE_NAME, matches

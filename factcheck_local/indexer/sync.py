@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from factcheck_local.core.types import Chunk
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, read_ahead
@@ -19,7 +20,6 @@ from factcheck_local.indexer.reliability import ReliabilityProfile, storable, su
 from factcheck_local.indexer.stamps import note_on, stamped, stated_text
 from factcheck_local.indexer.store import Draft, Store
 from factcheck_local.indexer.survey import Entry, Root, survey, writable
-from factcheck_local.types import Chunk
 
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import Embedder, FloatArray

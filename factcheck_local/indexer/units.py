@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.tables import lead, tables
-from factcheck_local.types import Document
 
 #: What it costs to end a passage after a unit that ends a sentence, and after
 #: one that does not; the end of a block costs `BLOCK_CUT`. The scale is that

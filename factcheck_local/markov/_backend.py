@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov.arrays import Indices
 from factcheck_local.markov.factors import Table
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov import _backend
 from factcheck_local.markov._backend import Array
 from factcheck_local.markov.arrays import Arrays

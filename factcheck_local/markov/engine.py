@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov.approximate import approximate, fixed_points
 from factcheck_local.markov.arrays import Arrays, compile_network
 from factcheck_local.markov.bp import belief_propagation

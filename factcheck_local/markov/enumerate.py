@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov.factors import log_table
 from factcheck_local.markov.network import Marginals, Network
 

@@ -9,7 +9,8 @@ joins, which the nodes say already, so it is not read.
 from collections.abc import Mapping
 from typing import Any
 
-from factcheck_local.errors import RecordError
+from factcheck_local.core.errors import RecordError
+from factcheck_local.core.types import RelationLabel
 from factcheck_local.markov.factors import (
     Factor,
     Parameterisation,
@@ -17,7 +18,6 @@ from factcheck_local.markov.factors import (
     relation_factor,
 )
 from factcheck_local.markov.network import Marginals, Network
-from factcheck_local.types import RelationLabel
 
 NODE_TYPES = ("atom", "context")
 

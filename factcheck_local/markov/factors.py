@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from factcheck_local.types import RelationLabel
+from factcheck_local.core.types import RelationLabel
 
 Table = NDArray[np.float64]
 Parameterisation = Literal["conditional", "table1"]

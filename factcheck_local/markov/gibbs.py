@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov import _lazy
 from factcheck_local.markov.arrays import Arrays
 from factcheck_local.markov.factors import Table, p_of_log_odds

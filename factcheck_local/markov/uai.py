@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from factcheck_local.errors import RecordError
+from factcheck_local.core.errors import RecordError
 from factcheck_local.markov.factors import Factor
 from factcheck_local.markov.network import Network
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import tomli_w
 
-from factcheck_local.errors import ModelError
-from factcheck_local.files import write_whole
+from factcheck_local.core.errors import ModelError
+from factcheck_local.core.files import write_whole
 from factcheck_local.models.cards import (
     MODEL_NAME,
     SERVER_BACKEND,

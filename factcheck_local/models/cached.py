@@ -18,8 +18,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import ModelError
-from factcheck_local.keyed_file import KeyedFile
+from factcheck_local.core.errors import ModelError
+from factcheck_local.core.keyed_file import KeyedFile
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.contracts import Adaptable, ChatModel, LabelScorer, Message
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import platformdirs
 
-from factcheck_local.errors import ChecksumError, ModelError
+from factcheck_local.core.errors import ChecksumError, ModelError
 from factcheck_local.models.adapters import Adapter, adapters_of
 
 HASH_BLOCK = 1 << 20
@@ -90,7 +90,7 @@ class ModelCard:
         calibration: how label logits become honest probabilities, by prompt.
         adapters: of an LLM, by the id of the prompt that each was trained with.
         risk: from which P on a claim gets a verdict, and what is promised of it, by prompt;
-            see ``relate.risk``.
+            see ``relation.risk``.
     """
 
     id: str

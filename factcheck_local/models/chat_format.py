@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)

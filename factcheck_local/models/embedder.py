@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.models.cores import has_native_bfloat16

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.labels import label_columns
 from factcheck_local.models.loading import loading, read_as_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 
 #: How checkpoints call the three labels, lower case, in the order we return.
 LABEL_NAMES = (

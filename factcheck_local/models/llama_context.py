@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cores import available_cores
 
 #: Tokens that one call of llama_decode may carry; also its micro-batch.

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.chat_format import chat_format

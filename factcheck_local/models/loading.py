@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 from factcheck_local.models.offline import quiet_transformers
 
 #: Suffixes of weights that are pickles, by which they can run code when they are loaded.

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from factcheck_local import egress
+from factcheck_local.core import egress
 
 _SWITCHES = {
     "HF_HUB_OFFLINE": "1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 
 
 def pip(command: str, *arguments: str) -> None:

@@ -19,7 +19,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.errors import ChecksumError, ModelError
+from factcheck_local.core.errors import ChecksumError, ModelError
 from factcheck_local.models.cards import (
     HubSource,
     ModelCard,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.offline import go_offline
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from factcheck_local.graph import ATOM_PRIOR
+from factcheck_local.pipeline.verdicts.network import ATOM_PRIOR
 from factcheck_local.report.network import atoms_reasoned_over, edges_of
 
 
 def to_fact_graph(assessment: dict[str, Any]) -> dict[str, Any]:
     """Nodes with priors and the edges of the network, as ``network_from_graph`` reads them.
 
-    An edge's ``probability`` is what its factor carries, see ``graph.discounted``, so
+    An edge's ``probability`` is what its factor carries, see ``verdicts.network.discounted``, so
     inference over the graph gives the posteriors of FR1 to FR3 again. FR4's
     documents have no place in the format and are left out.
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from factcheck_local.assess.factreasoner import fact_network, witnesses
-from factcheck_local.config import Settings
-from factcheck_local.graph import discounted, links_from
+from factcheck_local.core.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
 from factcheck_local.markov import Network
-from factcheck_local.sources import SourceVariable
-from factcheck_local.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.documents import SourceVariable
+from factcheck_local.pipeline.verdicts.factreasoner import fact_network, witnesses
+from factcheck_local.pipeline.verdicts.network import discounted, links_from
 
 
 @dataclass(frozen=True, slots=True)

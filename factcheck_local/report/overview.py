@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from factcheck_local.core.types import Verdict
 from factcheck_local.metrics import factual_precision
-from factcheck_local.types import Verdict
 
 SUMMARY_SCHEMA = "factcheck.summary/1"
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from factcheck_local.records import RECORD_SUFFIXES
+from factcheck_local.pipeline.claims.records import RECORD_SUFFIXES
 
 #: What relative URIs are relative to: the checkout, and the folder that was indexed.
 CHECKOUT, DOCUMENTS = "%SRCROOT%", "DOCUMENTS"

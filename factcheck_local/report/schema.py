@@ -7,15 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from factcheck_local.metrics import (
-    binary_entropy,
-    bootstrap_ci,
-    entropy,
-    factual_precision,
-    hallucination_score,
-)
-from factcheck_local.run import Run
-from factcheck_local.types import (
+from factcheck_local.core.types import (
     Assessment,
     AtomAssessment,
     Context,
@@ -24,6 +16,14 @@ from factcheck_local.types import (
     Span,
     Verdict,
 )
+from factcheck_local.metrics import (
+    binary_entropy,
+    bootstrap_ci,
+    entropy,
+    factual_precision,
+    hallucination_score,
+)
+from factcheck_local.pipeline.run import Run
 
 SCHEMA = "factcheck.assessment/1"
 

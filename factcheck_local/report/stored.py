@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from factcheck_local.config import Settings
-from factcheck_local.errors import RecordError
-from factcheck_local.records import Record
+from factcheck_local.core.errors import RecordError
+from factcheck_local.core.types import Answer, Atom, Context, Kind, Span
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.schema import SCHEMA, text_sha256
-from factcheck_local.types import Answer, Atom, Context, Kind, Span
 
 
 def checked(value: object, name: str) -> dict[str, Any]:

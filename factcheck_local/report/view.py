@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from factcheck_local.config import JUDGES
+from factcheck_local.pipeline.settings import JUDGES
 
 #: Shown beside a verdict, so that it can be told without colour.
 SIGNS = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from factcheck_local import egress
+from factcheck_local.core import egress
 
 _EVENTS = {
     *("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"),

@@ -19,13 +19,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from factcheck_local.bundle import export_bundle, import_bundle, unpack, wheels
-from factcheck_local.bundle.manifest import MANIFEST, README, SCHEMA
-from factcheck_local.distributions import Dependency
-from factcheck_local.errors import BundleError, ChecksumError, FactcheckError
+from factcheck_local.core.errors import BundleError, ChecksumError, FactcheckError
+from factcheck_local.core.installed import Dependency
 from factcheck_local.models.add import add_model, add_server
+from factcheck_local.models.bundle import export_bundle, import_bundle, unpack, wheels
+from factcheck_local.models.bundle.manifest import MANIFEST, README, SCHEMA
 from factcheck_local.models.cards import ModelCard, data_directory, find_card, load_cards
-from tests.commands.helpers import SMALL, factcheck, refused
+from tests.cli.helpers import SMALL, factcheck, refused
 from tests.models.helpers import sha256
 
 GGUF = b"GGUF" + bytes(range(256)) * 20

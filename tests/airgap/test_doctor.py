@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from factcheck_local.config import Settings
-from factcheck_local.distributions import Dependency, dependencies, versions
+from factcheck_local.core.installed import Dependency, dependencies, versions
 from factcheck_local.doctor import Finding, environment, machine
 from factcheck_local.doctor.models import check_models, chosen_cards
 from factcheck_local.doctor.store import check_store
@@ -24,7 +23,8 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cards import data_directory, find_card, load_cards
 from factcheck_local.models.fake import FakeEmbedder
-from tests.commands.helpers import SMALL, factcheck
+from factcheck_local.pipeline.settings import Settings
+from tests.cli.helpers import SMALL, factcheck
 from tests.models.helpers import card
 
 MINILM = "all-minilm-l6-v2"

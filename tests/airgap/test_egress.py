@@ -21,15 +21,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factcheck_local import egress
-from factcheck_local.commands.common import read_input
-from factcheck_local.errors import EgressError, StoreError
+from factcheck_local.cli.common import read_input
+from factcheck_local.core import egress
+from factcheck_local.core.errors import EgressError, StoreError
 from factcheck_local.indexer import chroma, reader
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.chroma import ChromaServer
 from factcheck_local.models.openai_server.client import ServerClient
 from factcheck_local.models.openai_server.options import ServerOptions
-from tests.commands.helpers import factcheck, refused
+from tests.cli.helpers import factcheck, refused
 
 #: Of the blocks that are reserved for documentation: nobody has them.
 FAR, FAR6, NAME = "192.0.2.7", "2001:db8::7", "box.example"
@@ -183,7 +183,7 @@ address, port = sys.argv[1], int(sys.argv[2])
 socket.getaddrinfo = lambda _host, port, *_rest, **_named: [
     (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))
 ]
-from factcheck_local import egress
+from factcheck_local.core import egress
 egress.guard()
 def reached(host, port):
     try:
@@ -277,7 +277,7 @@ def test_nothing_may_be_reached_while_a_file_is_read(listening: int, tmp_path: P
         def far() -> None:
             import socket
 
-            from factcheck_local import egress
+            from factcheck_local.core import egress
 
             with egress.lifted():
                 socket.getaddrinfo("box.example", 443)
@@ -300,7 +300,8 @@ def test_nothing_may_be_reached_while_a_file_is_read(listening: int, tmp_path: P
 def test_importing_the_package_guards_nothing() -> None:
     """A program that uses the Python API decides for itself."""
     code = (
-        "from factcheck_local import egress, pipeline; assert not egress.is_on();"
+        "from factcheck_local.core import egress; from factcheck_local.pipeline import checker; "
+        "assert not egress.is_on();"
         "import socket; socket.getaddrinfo('192.0.2.7', 443);"
         "egress.guard(); assert egress.is_on()"
     )
@@ -314,7 +315,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, violation: Callable[[], object]) ->
         violation()
         return read_input(name)
 
-    monkeypatch.setattr("factcheck_local.commands.infer.read_input", spy)
+    monkeypatch.setattr("factcheck_local.cli.infer.read_input", spy)
 
 
 GRAPH = b'{"nodes": [{"id": "a", "type": "atom", "probability": 0.5}], "edges": []}'

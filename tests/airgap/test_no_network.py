@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from factcheck_local.indexer.reader import read_ahead
-from tests.commands.helpers import SMALL, factcheck
+from tests.cli.helpers import SMALL, factcheck
 
 from .no_sockets import look_up, no_sockets
 
@@ -28,7 +28,7 @@ ANSWER = "Staff get 25 days of leave a year."
 #: The command line with something planted: what it does is looked up in the report.
 PLANTED = """
 import socket, sys
-from factcheck_local.commands import main, report
+from factcheck_local.cli import main, report
 shown = report.write_report
 def write_report(*arguments, **named):
     socket.getaddrinfo("telemetry.example", 443)

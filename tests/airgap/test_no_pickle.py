@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import save_file
 
 import factcheck_local
-from factcheck_local.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import ModelCard, ModelFile, describe_files, find_card
 from factcheck_local.models.embedder import SentenceTransformerEmbedder

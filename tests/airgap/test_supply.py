@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from factcheck_local.distributions import dependencies, requirements, versions
+from factcheck_local.core.installed import dependencies, requirements, versions
 from supply import audit, licences
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.cascade import Sample, fit, outcome
-from factcheck_local.relate.cascade import Sure
-from factcheck_local.types import Relation
+from factcheck_local.core.types import Relation
+from factcheck_local.pipeline.relation.cascade import Sure
 
 RIGHT = (Relation(0.96, 0.02, 0.02), Relation(0.02, 0.96, 0.02), Relation(0.02, 0.02, 0.96))
 OPEN = Relation(0.3, 0.3, 0.4)

@@ -13,7 +13,7 @@ from benchmarks.nli.pairs import DevSet, Pair
 from benchmarks.nli.plots import plot_roc
 from benchmarks.nli.table import to_markdown
 from benchmarks.relation import scored_of
-from factcheck_local.relate import Calibration
+from factcheck_local.pipeline.relation import Calibration
 
 P = np.array([[0.55, 0.1, 0.35], [0.1, 0.65, 0.25], [0.19, 0.09, 0.72], [0.13, 0.15, 0.72]])
 

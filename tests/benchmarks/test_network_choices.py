@@ -23,15 +23,15 @@ from benchmarks.network_grid import (
     settings_of,
     sorted_by_three,
 )
-from factcheck_local.bench.data import sets
-from factcheck_local.bench.runner import corpus
-from factcheck_local.bench.verdicts import EXPECTED, SAID, Matrix, matrix_of
-from factcheck_local.config import Settings
+from factcheck_local.evaluate.data import sets
+from factcheck_local.evaluate.runner import corpus
+from factcheck_local.evaluate.verdicts import EXPECTED, SAID, Matrix, matrix_of
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.fake import FakeEmbedder, FakePairClassifier
-from factcheck_local.pipeline import FactChecker
-from factcheck_local.relate import CalibratedRelationModel
-from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.relation import CalibratedRelationModel
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.settings import Settings
 
 SET: dict[str, Any] = {
     "set": "sundara-leave",

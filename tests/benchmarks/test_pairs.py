@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.nli.pairs import DevSet, Pair, load_set, sample
 from benchmarks.nli.wice import best_window, read_claims, window_around
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
 
 
 def pairs(labels: str) -> list[Pair]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from benchmarks import report
-from factcheck_local.bench.summary import signature
+from factcheck_local.evaluate.summary import signature
 
 
 def test_it_is_fresh() -> None:

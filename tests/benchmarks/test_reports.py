@@ -13,8 +13,8 @@ from benchmarks.nli.pairs import DevSet, Pair
 from benchmarks.nli.quotes import quote_report, quoted_sentences
 from benchmarks.nli.wice import WiceClaim
 from benchmarks.peer_factreasoner import GoldPair, gold_accuracy, to_markdown
+from factcheck_local.core.types import Span
 from factcheck_local.models.contracts import FloatArray
-from factcheck_local.types import Span
 
 
 class LetterEmbedder:

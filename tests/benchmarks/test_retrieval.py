@@ -12,8 +12,8 @@ from benchmarks.evidence import Collection, Query, factcheckbench, handbook, wic
 from benchmarks.retrieval import indexed, measure
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
-from factcheck_local.relate.encoder import EncoderPairScorer
-from factcheck_local.rerankers import EncoderReranker
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.retrieval.rerankers import EncoderReranker
 
 ROWS = [
     {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.tables import compared, read_both, sampled, to_markdown, with_tables
-from factcheck_local.errors import ScoringError
-from factcheck_local.relate import Calibration, Premise
-from factcheck_local.relate.contract import LogProbabilities
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.pipeline.relation import Calibration, Premise
+from factcheck_local.pipeline.relation.scorer import LogProbabilities
 from training.adapter.groups import Claim, Group
 
 TABLE = "| Plan | Seats |\n|---|---|\n| Solo | one |\n| Team | many |"

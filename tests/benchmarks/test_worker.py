@@ -11,10 +11,10 @@ import pytest
 from benchmarks.nli.pairs import DevSet, Pair
 from benchmarks.nli.timings import Timing, TimingLog, speed
 from benchmarks.nli.worker import TimedScorer, score_set, time_passes
-from factcheck_local.errors import ScoringError
-from factcheck_local.relate import Premise
-from factcheck_local.relate.cache import CachedPairScorer, VerdictCache
-from factcheck_local.relate.contract import LogProbabilities
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.pipeline.relation import Premise
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.scorer import LogProbabilities
 
 
 class LengthScorer:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.commands import cli
+from factcheck_local.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {

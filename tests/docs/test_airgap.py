@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from factcheck_local import egress
-from factcheck_local.bundle import export
-from factcheck_local.errors import EgressError
+from factcheck_local.core import egress
+from factcheck_local.core.errors import EgressError
+from factcheck_local.models.bundle import export
 
 from .pages import ROOT, blocks
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from pre_commit.clientlib import load_config, load_manifest
 
-from factcheck_local.commands.outcome import BAD_INPUT, BELOW, UNSCORED
+from factcheck_local.cli.outcome import BAD_INPUT, BELOW, UNSCORED
 from factcheck_local.report.render import FORMATS
 
 from .pages import PAGES, ROOT, takes_its_options

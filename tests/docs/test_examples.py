@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from factcheck_local import config
-from factcheck_local.commands import cli
+from factcheck_local.cli import cli
+from factcheck_local.pipeline import settings as all_settings
 
 from .pages import ROOT, blocks, commands
 
@@ -48,12 +48,12 @@ def test_the_python_examples(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One after the other, in one namespace, as somebody would type them."""
-    usual = config.Settings
+    usual = all_settings.Settings
 
-    def small(**chosen: Any) -> config.Settings:  # noqa: ANN401
+    def small(**chosen: Any) -> all_settings.Settings:  # noqa: ANN401
         return usual(**({"llm": SMALL, "relation": "encoder"} | chosen))
 
-    monkeypatch.setattr(config, "Settings", small)
+    monkeypatch.setattr(all_settings, "Settings", small)
     names: dict[str, Any] = {}
     for code in blocks("docs/api.md", "python"):
         exec(compile(code, "docs/api.md", "exec"), names)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from factcheck_local.assess.factreasoner import reason
-from factcheck_local.config import Settings
+from factcheck_local.core.types import Atom, Context, Relation, ScoredPair
 from factcheck_local.metrics import Called, called_threshold
-from factcheck_local.types import Atom, Context, Relation, ScoredPair
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.factreasoner import reason
 
 from .pages import PAGES
 

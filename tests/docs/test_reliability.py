@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from factcheck_local.core.types import RelationLabel
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.loaders.text import META_KEYS
 from factcheck_local.indexer.reliability import (
@@ -19,7 +20,6 @@ from factcheck_local.indexer.reliability import (
     supersession,
 )
 from factcheck_local.markov import Network, infer, prior_factor, relation_factor
-from factcheck_local.types import RelationLabel
 from tests.indexer.helpers import write
 
 from .pages import PAGES, blocks

@@ -16,7 +16,7 @@ def main() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["factcheck_local"]):
-        from factcheck_local.errors import FactcheckError
+        from factcheck_local.core.errors import FactcheckError
         from tests.fuzz.targets import TARGETS
 
     name, runs = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "10000"

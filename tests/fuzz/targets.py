@@ -15,18 +15,18 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from factcheck_local.atomize.parse import parse_claims
-from factcheck_local.config import Settings
-from factcheck_local.errors import FactcheckError, RecordError
-from factcheck_local.hostile import readable
+from factcheck_local.core.errors import FactcheckError, RecordError
+from factcheck_local.core.text.hostile import readable
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.reliability.profile import ReliabilityProfile
 from factcheck_local.markov.fact_graph import network_from_graph
 from factcheck_local.markov.uai import network_from_uai
 from factcheck_local.models.openai_server import replies
-from factcheck_local.queries.parse import parse_queries, says_found
-from factcheck_local.records import Record, load_json, parse_each
+from factcheck_local.pipeline.claims.atomize.parse import parse_claims
+from factcheck_local.pipeline.claims.records import Record, load_json, parse_each
+from factcheck_local.pipeline.retrieval.queries.parse import parse_queries, says_found
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.schema import SCHEMA
 from factcheck_local.report.stored import checked, claims_of, contexts_of, input_of, settings_of
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from factcheck_local.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError
 
 from .targets import TARGETS
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from factcheck_local.core.types import Context, titled
 from factcheck_local.indexer.store import Store
-from factcheck_local.types import Context, titled
 
 #: For a test of what a store does wherever it is.
 both_kinds = pytest.mark.parametrize("new_store", ["folder", "server"], indirect=True)

@@ -24,7 +24,7 @@ import openpyxl
 import pptx
 from pypdf import PdfReader
 
-from factcheck_local.types import Chunk
+from factcheck_local.core.types import Chunk
 
 from .helpers import pdf
 from .samples import saved

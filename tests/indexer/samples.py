@@ -13,8 +13,8 @@ import docx
 import openpyxl
 import pptx
 
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import load
-from factcheck_local.types import Document
 
 from .helpers import pdf, write
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS, UnsupportedFormatError, load
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import Entry, writable
 from factcheck_local.indexer.sync import sync
-from factcheck_local.types import Document
 
 from .broken import every
 from .broken.case import Case

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
+from factcheck_local.core.types import Chunk, Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.loaders import markdown as markdown_loader
 from factcheck_local.indexer.loaders import plain as plain_loader
-from factcheck_local.types import Chunk, Document
 
 from .helpers import pdf, write
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factcheck_local.errors import InputError, StoreError
+from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.indexer.lexical import Entry, LexicalIndex
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync

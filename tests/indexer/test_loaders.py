@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import LOADERS, UnsupportedFormatError, load
 from factcheck_local.indexer.loaders import html as html_loader
 from factcheck_local.indexer.loaders import markdown as markdown_loader
 from factcheck_local.indexer.loaders import plain as plain_loader
-from factcheck_local.types import Document
 
 from .helpers import pdf, write
 

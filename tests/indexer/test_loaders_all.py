@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import LOADERS, load
-from factcheck_local.quote import sentences_of
-from factcheck_local.types import Document
+from factcheck_local.pipeline.verdicts.quotes import sentences_of
 
 from .helpers import write
 from .rich import PLACES, RICH, RULES, line_of

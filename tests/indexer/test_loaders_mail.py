@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
 
 from .samples import MAILBOX, mail, outline, read
 

@@ -18,7 +18,7 @@ from docx.oxml.ns import qn
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import office
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import json_records, table
 

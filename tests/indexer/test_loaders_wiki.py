@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
 
 from .samples import MEDIAWIKI, outline, read
 

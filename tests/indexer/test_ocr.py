@@ -15,10 +15,10 @@ from pypdf import PdfReader, PdfWriter
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import load, ocr
-from factcheck_local.types import Document
 
 from .helpers import pdf, write
 

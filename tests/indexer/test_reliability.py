@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from factcheck_local.errors import DocumentError, ProfileError
+from factcheck_local.core.errors import DocumentError, ProfileError
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.reliability import (
     DEFAULT_PRIOR,

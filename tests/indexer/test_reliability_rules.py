@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factcheck_local.errors import DocumentError, ProfileError
+from factcheck_local.core.errors import DocumentError, ProfileError
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.reliability import (
     AccessRule,

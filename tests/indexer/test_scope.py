@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factcheck_local.errors import InputError
+from factcheck_local.core.errors import InputError
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
-from factcheck_local.retrieve import Retrieval, search
+from factcheck_local.pipeline.retrieval.search import search
+from factcheck_local.pipeline.settings import Retrieval
 
 from .helpers import HashingEmbedder, write
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from factcheck_local.errors import StoreError
+from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer import server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.chroma import ChromaServer

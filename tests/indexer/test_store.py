@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from factcheck_local.errors import InputError, ModelError, StoreError
+from factcheck_local.core.errors import InputError, ModelError, StoreError
+from factcheck_local.core.types import Chunk, Span
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import ChunkerPrint, EmbedderPrint, Fingerprint
 from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.loaders.plain import load
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.store import Store
-from factcheck_local.types import Chunk, Span
 
 from .helpers import HashingEmbedder, both_kinds
 

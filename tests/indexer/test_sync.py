@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from factcheck_local.errors import InputError, ProfileError, StoreError
+from factcheck_local.core.errors import InputError, ProfileError, StoreError
+from factcheck_local.core.types import Chunk, Span
 from factcheck_local.indexer.manifest import LeftOut
 from factcheck_local.indexer.reliability import ReliabilityProfile, SourceRule
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import Entry
 from factcheck_local.indexer.sync import Step, SyncReport, sync
-from factcheck_local.types import Chunk, Span
 
 from .helpers import (
     HashingEmbedder,

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from factcheck_local.core.types import RelationLabel
 from factcheck_local.markov import Factor, Network, Parameterisation, prior_factor, relation_factor
-from factcheck_local.types import RelationLabel
 
 LABELS = (RelationLabel.ENTAILMENT, RelationLabel.CONTRADICTION, RelationLabel.EQUIVALENCE)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.fact_graphs import FAMILIES, fact_graph
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov import (
     Factor,
     Limits,

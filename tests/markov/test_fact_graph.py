@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from factcheck_local.errors import RecordError
+from factcheck_local.core.errors import RecordError
 from factcheck_local.markov import (
     enumerate_marginals,
     infer,

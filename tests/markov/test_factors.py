@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
+from factcheck_local.core.types import RelationLabel
 from factcheck_local.markov import (
     Factor,
     Network,
@@ -14,7 +15,6 @@ from factcheck_local.markov import (
     prior_factor,
     relation_factor,
 )
-from factcheck_local.types import RelationLabel
 
 ENTAILMENT, CONTRADICTION, EQUIVALENCE = (
     RelationLabel.ENTAILMENT,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from factcheck_local.core.types import RelationLabel
 from factcheck_local.markov import Network, Parameterisation, infer, prior_factor, relation_factor
-from factcheck_local.types import RelationLabel
 
 
 def example(parameterisation: Parameterisation, third_context: float | None = None) -> Network:

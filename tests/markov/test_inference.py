@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from factcheck_local.errors import InferenceError
+from factcheck_local.core.errors import InferenceError
+from factcheck_local.core.types import RelationLabel
 from factcheck_local.markov import (
     Factor,
     Limits,
@@ -24,7 +25,6 @@ from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.condition import cut_set
 from factcheck_local.markov.engine import find_order
 from factcheck_local.markov.reduce import reduce
-from factcheck_local.types import RelationLabel
 
 from .strategies import fr2_network, networks_with_zeros, relation_networks
 

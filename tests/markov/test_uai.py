@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from factcheck_local.errors import RecordError
+from factcheck_local.core.errors import RecordError
 from factcheck_local.markov import (
     Factor,
     Network,

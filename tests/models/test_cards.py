@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import factcheck_local.models as package
-from factcheck_local.errors import ChecksumError, ModelError
+from factcheck_local.core.errors import ChecksumError, ModelError
 from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import (
     ROLES,

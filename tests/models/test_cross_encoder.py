@@ -9,14 +9,14 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification, BertTokenizer
 
-from factcheck_local.errors import ChecksumError, ModelError
+from factcheck_local.core.errors import ChecksumError, ModelError
+from factcheck_local.core.types import Context
 from factcheck_local.models.add import add_model
 from factcheck_local.models.cross_encoder import BATCH_PAIRS, CrossEncoderScorer
 from factcheck_local.models.registry import load_model
-from factcheck_local.relate import load_relation_model
-from factcheck_local.rerank import reorder
-from factcheck_local.rerankers import load_reranker
-from factcheck_local.types import Context
+from factcheck_local.pipeline.relation import load_relation_model
+from factcheck_local.pipeline.retrieval.rerank import reorder
+from factcheck_local.pipeline.retrieval.rerankers import load_reranker
 
 from .tiny_bert import random_bert, save_with_tokenizer
 

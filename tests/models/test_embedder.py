@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.embedder import (
     BATCH_TEXTS,

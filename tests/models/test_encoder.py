@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
-from factcheck_local.errors import ChecksumError, ModelError, ScoringError
+from factcheck_local.core.errors import ChecksumError, ModelError, ScoringError
 from factcheck_local.models.add import add_model
 from factcheck_local.models.encoder import BATCH_PAIRS, NliEncoder
 from factcheck_local.models.labels import label_columns

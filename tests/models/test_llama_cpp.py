@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import ModelCard, ModelFile, find_card
 from factcheck_local.models.contracts import Message

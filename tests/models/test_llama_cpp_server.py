@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from factcheck_local.errors import ScoringError
+from factcheck_local.core.errors import ScoringError
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_cpp import LlamaCppModel

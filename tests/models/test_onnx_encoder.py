@@ -11,7 +11,7 @@ import onnx
 import pytest
 from transformers import BertForSequenceClassification
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, OnnxNliEncoder
 from training.encoder import export
 

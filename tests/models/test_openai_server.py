@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.openai_server.client import ATTEMPTS
 from factcheck_local.models.openai_server.model import TOP_LOGPROBS, ServerModel

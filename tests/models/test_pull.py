@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import pytest
 
-from factcheck_local.errors import ChecksumError, ModelError
+from factcheck_local.core.errors import ChecksumError, ModelError
 from factcheck_local.models.cards import HubSource, ModelCard, PackagePart, PackageSource, find_card
 from factcheck_local.models.pull import pull
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from factcheck_local.commands import cli
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.cli import cli
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.add import add_server
 from factcheck_local.models.cards import find_card, load_cards
 from factcheck_local.models.contracts import Message

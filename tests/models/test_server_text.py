@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from factcheck_local.errors import ScoringError
+from factcheck_local.core.errors import ScoringError
 from factcheck_local.models.chat_format import CHAT_FORMATS
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_cpp import LlamaCppModel

@@ -7,8 +7,8 @@ import pytest
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import PairClassifier
 from factcheck_local.models.registry import DEFAULT_ENCODER, load_model
-from factcheck_local.relate import Premise, load_relation_model
-from factcheck_local.relate.cascade import Sure, slow_weight
+from factcheck_local.pipeline.relation import Premise, load_relation_model
+from factcheck_local.pipeline.relation.cascade import Sure, slow_weight
 
 PASSAGE = (
     "Leave > Annual leave. Full-time staff get 25 days of annual leave a year. "

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from factcheck_local.config import Settings
-from factcheck_local.run import Run
-from factcheck_local.types import (
+from factcheck_local.core.types import (
     Answer,
     Assessment,
     Atom,
@@ -22,6 +20,8 @@ from factcheck_local.types import (
     Span,
     Verdict,
 )
+from factcheck_local.pipeline.run import Run
+from factcheck_local.pipeline.settings import Settings
 
 ENTAILMENT, CONTRADICTION = RelationLabel.ENTAILMENT, RelationLabel.CONTRADICTION
 

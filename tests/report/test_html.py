@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
+from factcheck_local.core.types import AtomAssessment, Verdict
 from factcheck_local.markov import infer
 from factcheck_local.report import to_dict, to_html
 from factcheck_local.report.html.answer import stretches
@@ -29,7 +30,6 @@ from factcheck_local.report.html.safe import json_block, packed, visible
 from factcheck_local.report.html.whatif import page_model
 from factcheck_local.report.network import network_of
 from factcheck_local.report.view import percent
-from factcheck_local.types import AtomAssessment, Verdict
 
 from .helpers import ALL, assessment, atom, run
 from .test_reports import hostile

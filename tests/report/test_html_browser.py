@@ -17,8 +17,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from pypdf import PdfReader
 
-from factcheck_local.commands.calibrate import _read
-from factcheck_local.errors import InputError
+from factcheck_local.cli.calibrate import _read
+from factcheck_local.core.errors import InputError
+from factcheck_local.core.types import Atom, Span
 from factcheck_local.markov import infer
 from factcheck_local.report import to_html
 from factcheck_local.report.html import to_overview
@@ -26,7 +27,6 @@ from factcheck_local.report.html.whatif import page_model
 from factcheck_local.report.network import network_of
 from factcheck_local.report.overview import Entry, to_summary
 from factcheck_local.report.view import percent
-from factcheck_local.types import Atom, Span
 
 from .test_reports import HOSTILE
 from .worlds import AGAINST, FOR, many, random_world, verified

@@ -16,11 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from factcheck_local.markov import infer, network_from_graph
-from factcheck_local.metrics import binary_entropy, entropy, hallucination_score
-from factcheck_local.report import SCHEMA, to_dict, to_fact_graph, to_markdown, to_text
-from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, place
-from factcheck_local.types import (
+from factcheck_local.core.types import (
     AtomAssessment,
     Evidence,
     EvidenceLink,
@@ -31,6 +27,10 @@ from factcheck_local.types import (
     Span,
     Verdict,
 )
+from factcheck_local.markov import infer, network_from_graph
+from factcheck_local.metrics import binary_entropy, entropy, hallucination_score
+from factcheck_local.report import SCHEMA, to_dict, to_fact_graph, to_markdown, to_text
+from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, place
 
 from .helpers import (
     ALL,

@@ -9,7 +9,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from factcheck_local.config import Settings
+from factcheck_local.core.types import AtomAssessment, Evidence, Thresholds, Verdict
+from factcheck_local.pipeline.run import Run, unlike
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA, to_dict, to_markdown, to_text
 from factcheck_local.report.diff import compare
 from factcheck_local.report.html import to_html, to_overview
@@ -19,8 +21,6 @@ from factcheck_local.report.overview import Entry, to_summary
 from factcheck_local.report.sarif import to_sarif
 from factcheck_local.report.schema import ASSUMPTION
 from factcheck_local.report.view import SIGNS, headline, promise
-from factcheck_local.run import Run, unlike
-from factcheck_local.types import AtomAssessment, Evidence, Thresholds, Verdict
 
 from .helpers import ALL, ENTAILMENT, assessment, atom, quote, run
 

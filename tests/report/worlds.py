@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from factcheck_local.assess import assess
-from factcheck_local.assess.factreasoner import reason
-from factcheck_local.config import Settings
-from factcheck_local.markov import infer
-from factcheck_local.report import to_dict
-from factcheck_local.report.network import network_of
-from factcheck_local.run import Run
-from factcheck_local.types import (
+from factcheck_local.core.types import (
     Answer,
     Atom,
     Context,
@@ -25,6 +18,12 @@ from factcheck_local.types import (
     ScoredPair,
     Span,
 )
+from factcheck_local.markov import infer
+from factcheck_local.pipeline.run import Run
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
+from factcheck_local.report import to_dict
+from factcheck_local.report.network import network_of
 
 #: "Emoji" counts two in UTF-16, so offsets in code points show.
 TEXT = (

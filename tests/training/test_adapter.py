@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.llama_cpp import LlamaCppModel
-from factcheck_local.prompts import load_prompt
-from factcheck_local.relate.llm import ADAPTED_PROMPT
+from factcheck_local.models.prompts import load_prompt
+from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from training.adapter.export import main as export
 from training.adapter.export import tensor_name, weights_of
 from training.adapter.groups import Claim, Group, authored, pairs, sets

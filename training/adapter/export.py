@@ -18,7 +18,7 @@ from gguf import GGUFReader, GGUFWriter
 
 from factcheck_local.models.adapters import Adapter, adapter_folder
 from factcheck_local.models.cards import sha256_of
-from factcheck_local.relate.llm import ADAPTED_PROMPT
+from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 
 #: A linear map's name in torch -> in a GGUF file.
 NAMES = {

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.bench.data import sets as sets_of_passages
+from factcheck_local.evaluate.data import sets as sets_of_passages
 
 LABELS = ("entailment", "contradiction", "neutral")
 
 #: A label of two-way sets: anything but entailment.
 NOT_ENTAILMENT = "not_entailment"
 
-#: One in so many is held out, by kind of source; ``bench.data.sets`` has the rule for sets.
+#: One in so many is held out, by kind of source; ``evaluate.data.sets`` has the rule for sets.
 HELD_OUT = {"authored": 12, "pairs": 12, "check-covid": 6, "scifact": 6}
 
 #: Open claims of a set's passage that are drawn for each decided one; most pairs are open.

@@ -20,8 +20,8 @@ from pathlib import Path
 import click
 import torch
 
-from factcheck_local.relate.contract import Premise
-from factcheck_local.relate.tables import stated
+from factcheck_local.pipeline.relation.scorer import Premise
+from factcheck_local.pipeline.relation.tables import stated
 from training.adapter.groups import Group, authored, pairs, sets
 from training.adapter.mixture import AUTHORED
 from training.adapter.scorer import TorchPairScorer

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-from factcheck_local.relate.llm import LABELS as LETTERS
+from factcheck_local.pipeline.relation.llm import LABELS as LETTERS
 from training.adapter.groups import LABELS, NOT_ENTAILMENT
 from training.adapter.packing import Packed, Tokenize
 

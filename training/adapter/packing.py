@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 
 from factcheck_local.models.chat_format import ChatFormat
-from factcheck_local.prompts import Prompt
-from factcheck_local.relate.llm import UNTITLED
+from factcheck_local.models.prompts import Prompt
+from factcheck_local.pipeline.relation.llm import UNTITLED
 from training.adapter.groups import Group
 
 #: Tokens of a passage that are read; of the longest ones the end is cut off in training.

@@ -11,9 +11,9 @@ import torch
 
 from factcheck_local.models.cards import sha256_of
 from factcheck_local.models.chat_format import chat_format
-from factcheck_local.prompts import load_prompt
-from factcheck_local.relate.contract import LogProbabilities, Premise
-from factcheck_local.relate.llm import ADAPTED_PROMPT
+from factcheck_local.models.prompts import load_prompt
+from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
+from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
 from training.adapter.groups import Claim, Group
 from training.adapter.model import Adapted, load
 from training.adapter.packing import Packer

@@ -19,8 +19,8 @@ import click
 import torch
 
 from factcheck_local.models.chat_format import chat_format
-from factcheck_local.prompts import load_prompt
-from factcheck_local.relate.llm import ADAPTED_PROMPT
+from factcheck_local.models.prompts import load_prompt
+from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from training.adapter.export import weights_of
 from training.adapter.groups import Group
 from training.adapter.mixture import batches, sources

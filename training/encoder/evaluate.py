@@ -25,8 +25,8 @@ from factcheck_local.models.contracts import PairClassifier
 from factcheck_local.models.encoder import NliEncoder
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.onnx_encoder import MODEL_FILE, OnnxNliEncoder
-from factcheck_local.relate.contract import PairScorer, Premise
-from factcheck_local.relate.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.scorer import PairScorer, Premise
 from training.adapter.groups import LABELS, Claim, Group, authored, pairs, sets
 from training.encoder.train import DATA
 from training.mixture import public_file

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from factcheck_local.relate.contract import Premise
-from factcheck_local.relate.encoder import as_read
+from factcheck_local.pipeline.relation.encoder import as_read
+from factcheck_local.pipeline.relation.scorer import Premise
 from training.adapter.groups import Claim, Group
 from training.mixture import Source, in_turn
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import cast
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders.text import printable, shortened
-from factcheck_local.types import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from docx.document import Document as WordDocument
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
 
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
 from factcheck_local.indexer.loaders.text import one_line, reading
-from factcheck_local.types import Document
 
 #: Level of a paragraph in the outline: 0 the title, 1 to 9 headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)

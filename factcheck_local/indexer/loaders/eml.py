@@ -15,11 +15,11 @@ from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import html
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.text import one_line, printable, shortened
-from factcheck_local.types import Document
 
 #: Characters of a field that are taken apart: the parser's time grows faster than these.
 MAX_FIELD = 2000

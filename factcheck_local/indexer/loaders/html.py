@@ -20,7 +20,8 @@ from inscriptis.model.html_element import HtmlElement as Style
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.text import (
     META_KEYS,
     HeadingPath,
@@ -32,7 +33,6 @@ from factcheck_local.indexer.loaders.text import (
     shortened,
     stated,
 )
-from factcheck_local.types import Block, Document, Span
 
 _HEADINGS = {f"h{level}": [str(level)] for level in range(1, 7)}
 _BLOCKS = ("section", "details", "summary", "form", "fieldset", "dl", "dt", "dd")

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.text import (
     MAX_TITLE,
@@ -22,7 +23,6 @@ from factcheck_local.indexer.loaders.text import (
     paragraphs,
     stated_all,
 )
-from factcheck_local.types import Document
 
 TITLE_KEYS = ("title", "heading")
 TEXT_KEYS = ("text", "body", "content", "snippet")

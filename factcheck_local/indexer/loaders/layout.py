@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.text import (
     HeadingPath,
     clean,
@@ -20,7 +21,6 @@ from factcheck_local.indexer.loaders.text import (
     paragraphs,
     shortened,
 )
-from factcheck_local.types import Block, Document, Span
 
 PAGE_BREAK = "\n\f\n"
 

@@ -18,9 +18,9 @@ import yaml.events
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.text import HeadingPath, decode_any, file_as_document
-from factcheck_local.types import Block, Document, Span
 
 _FRONT_MATTER = re.compile(
     r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import eml
 from factcheck_local.indexer.loaders.layout import Layout
-from factcheck_local.types import Document
 
 #: Kinds of problem that are named.
 MAX_NOTES = 3

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pypdf import PdfReader, PdfWriter
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
 from factcheck_local.indexer.loaders.text import printable, shortened
 
 #: Time that a page may take, in seconds; one that takes longer stays without text.

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from typing import Any, Protocol
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
 from factcheck_local.indexer.loaders.text import reading
 
 #: Uncompressed size of all members together, in bytes.

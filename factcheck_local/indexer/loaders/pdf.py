@@ -18,7 +18,8 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.generic import Destination
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.layout import PAGE_BREAK
 from factcheck_local.indexer.loaders.text import (
     HeadingPath,
@@ -28,7 +29,6 @@ from factcheck_local.indexer.loaders.text import (
     reading,
     shortened,
 )
-from factcheck_local.types import Block, Document, Span
 
 #: How far from its end a file must have its end-of-file marker, in bytes.
 EOF_WINDOW = 1024

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders.text import decode_any, file_as_document, paragraphs
-from factcheck_local.types import Document
 
 
 def load(data: bytes, source: str) -> Document:

@@ -17,11 +17,11 @@ from pptx.oxml.ns import qn
 from pptx.slide import Slide
 from pptx.text.text import TextFrame
 
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
 from factcheck_local.indexer.loaders.text import reading
-from factcheck_local.types import Document
 
 NOTES = "Speaker notes"
 

@@ -15,10 +15,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders import UnsupportedFormatError
 from factcheck_local.indexer.loaders.text import decode, paragraphs, shortened
-from factcheck_local.types import Block, Document, Span
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _Documented = ast.Module | _Definition

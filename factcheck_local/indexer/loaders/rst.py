@@ -17,6 +17,7 @@ from docutils.frontend import get_default_settings
 from docutils.parsers.rst import Parser
 from docutils.utils import new_document
 
+from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.text import (
     HeadingPath,
     decode_any,
@@ -25,7 +26,6 @@ from factcheck_local.indexer.loaders.text import (
     paragraphs,
     stated_all,
 )
-from factcheck_local.types import Block, Document, Span
 
 #: The parser's patterns take time that grows faster than a line; it refuses longer ones.
 MAX_LINE = 20_000

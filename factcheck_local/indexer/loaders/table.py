@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
 from factcheck_local.indexer.loaders.text import decode_any
-from factcheck_local.types import Document
 
 #: Characters and rows from which the delimiter is found out.
 SAMPLE, SAMPLE_ROWS = 65_536, 50

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
 
-from factcheck_local.errors import DocumentError
-from factcheck_local.types import Block, Document, Span
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Block, Document, Span
 
 #: More control characters than this share, in [0, 1], is no text.
 MAX_CONTROL_SHARE = 0.01

@@ -11,10 +11,10 @@ from pathlib import PurePosixPath
 
 from lxml import etree
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import UnsupportedFormatError, confluence, mediawiki
 from factcheck_local.indexer.loaders.layout import Layout
-from factcheck_local.types import Document
 
 _READERS = {"mediawiki": mediawiki.lay_out, "hibernate-generic": confluence.lay_out}
 

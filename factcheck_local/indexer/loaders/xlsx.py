@@ -15,11 +15,11 @@ from typing import Any
 
 from openpyxl import load_workbook
 
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
 from factcheck_local.indexer.loaders.text import reading
-from factcheck_local.types import Document
 
 #: Rows that a sheet can have, as Excel has them.
 MAX_ROWS = 1_048_576

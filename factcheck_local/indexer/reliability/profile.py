@@ -9,7 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factcheck_local.errors import DocumentError
+from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.types import Document
 from factcheck_local.indexer.reliability.access import own_groups, stated_groups
 from factcheck_local.indexer.reliability.reader import read
 from factcheck_local.indexer.reliability.rules import AccessRule, SourceRule, prior_problem
@@ -21,7 +22,6 @@ from factcheck_local.indexer.reliability.statements import (
     key_of,
     storable,
 )
-from factcheck_local.types import Document
 
 #: Name of the profile that lies beside a corpus.
 PROFILE_NAME = "reliability.toml"

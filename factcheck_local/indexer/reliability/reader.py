@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factcheck_local.errors import ProfileError
+from factcheck_local.core.errors import ProfileError
 from factcheck_local.indexer.reliability.access import group_names
 from factcheck_local.indexer.reliability.rules import (
     AccessRule,

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from factcheck_local import egress
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core import egress
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.openai_server.options import ServerOptions
 
 #: A request is sent at most so often; the pause doubles from one to the next.

@@ -22,7 +22,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.chat_format import ChatFormat, chat_format
 from factcheck_local.models.contracts import Message

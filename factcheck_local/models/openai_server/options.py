@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from factcheck_local.errors import ModelError
+from factcheck_local.core.errors import ModelError
 from factcheck_local.models.chat_format import chat_format
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

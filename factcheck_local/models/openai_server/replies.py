@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, ScoringError
 
 #: What tokenisers write for a leading space when a server does not decode them.
 _SPACES = " \t\n\u0120\u2581"

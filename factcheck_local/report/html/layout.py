@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from factcheck_local.core.types import EvidenceLink
 from factcheck_local.report.html.claims import Claim
 from factcheck_local.report.network import links_of
 from factcheck_local.report.view import place
-from factcheck_local.types import EvidenceLink
 
 #: Claims and passages drawn at most: more can neither be read nor scrolled.
 MAX_NODES = 150

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from factcheck_local.config import JUDGES
-from factcheck_local.duplicates import near_duplicates
-from factcheck_local.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError
 from factcheck_local.markov import Network, infer
 from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.order import Order, min_fill, neighbourhoods
+from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
+from factcheck_local.pipeline.settings import JUDGES
 from factcheck_local.report.network import RunNetwork, network_of
 
 #: What a browser does between two movements of a slider.

@@ -1,0 +1,143 @@
+"""The command line: one command a file, gathered here.
+
+Data goes to stdout, progress and messages to stderr.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from importlib import import_module
+
+import click
+
+from factcheck_local import __version__
+from factcheck_local.cli.messages import complain
+from factcheck_local.core import egress
+from factcheck_local.core.errors import FactcheckError
+from factcheck_local.models.offline import go_offline
+
+#: Commands by name, imported on use so that --help is quick.
+COMMANDS = {
+    "index": "index",
+    "verify": "verify",
+    "report": "report",
+    "diff": "diff",
+    "recheck": "recheck",
+    "replay": "replay",
+    "sign": "sign",
+    "verify-signature": "verify_signature",
+    "correct": "correct",
+    "atoms": "atoms",
+    "search": "search",
+    "relate": "relate",
+    "calibrate": "calibrate",
+    "infer": "infer",
+    "bench": "bench",
+    "models": "models",
+    "status": "status",
+    "doctor": "doctor",
+}
+
+INTERRUPTED = 130
+
+#: Seconds that an interrupted process has to end.
+PATIENCE = 5.0
+
+
+class _Commands(click.Group):
+    """The commands of this package, each in a module of its own."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = import_module(f"{__name__}.{COMMANDS[name]}")
+        found: click.Command = module.command
+        return found
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a reader of its output that goes away, as `head` does, is no error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Caught before click, which would exit with 1; nothing more can be flushed.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="factcheck")
+def cli() -> None:
+    """Check an LLM's answer against your own documents, on this machine alone.
+
+    \b
+    factcheck index ./docs
+    factcheck verify answer.md
+    """  # noqa: D301
+
+
+def main() -> None:
+    """Run the command line; a known failure is one line and its exit code."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    go_offline()
+    egress.guard()
+    refused, said = len(egress.refusals()), ""
+    try:
+        code = cli.main(prog_name="factcheck", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("factcheck: interrupted; what was written is kept", err=True)
+        code = INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = error.exit_code
+    except click.ClickException as error:
+        code = complain(error.format_message(), _help_hint(error), error.exit_code)
+    except FactcheckError as error:
+        said = str(error)
+        code = complain(said, error.hint, error.exit_code)
+    except OSError as error:
+        code = complain(str(error), None, FactcheckError.exit_code)
+    except MemoryError:
+        code = complain(
+            "out of memory; what was written is kept", "a smaller model", FactcheckError.exit_code
+        )
+    finally:
+        # What a library tried, and kept the refusal to itself.
+        for address in egress.refusals()[refused:]:
+            if address not in said:
+                complain(f"{address}: refused, something tried to reach it", None, 0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def script() -> None:
+    """The installed command: ``main``, but after an interrupt the process ends, whatever hangs."""
+    try:
+        main()
+    except KeyboardInterrupt:
+        _end_soon()
+        sys.exit(INTERRUPTED)
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            _end_soon()
+        raise
+
+
+def _end_soon() -> None:
+    """End the process in a moment, if it does not come to its end by itself.
+
+    By then everything that was open is closed, but threads of libraries that Python waits for
+    at its end may themselves wait for what the interrupt broke off.
+    """
+    watchdog = threading.Timer(PATIENCE, os._exit, (INTERRUPTED,))
+    watchdog.daemon = True
+    watchdog.start()
+
+
+def _help_hint(error: click.ClickException) -> str | None:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{context.command_path} --help" if context else None

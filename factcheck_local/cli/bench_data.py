@@ -1,0 +1,61 @@
+"""What ``factcheck bench`` is about: its data, what results are called, the line to repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from factcheck_local.evaluate.contract import Collection
+from factcheck_local.evaluate.data import factcheckbench, felm, handbook, record, sets, wice
+
+NAMES = ("factcheckbench", "wice", "felm", "handbook", "sets", "record", "factor", "factscore")
+
+
+def called(name: str, *, oracle: bool, fold: str | None) -> str:
+    """The benchmark and which part or form of its data, as results are called."""
+    if name == "sets" and fold not in (None, "held-out"):
+        return f"sets-{fold}"
+    return f"{name}-oracle" if oracle else name
+
+
+def collection_of(
+    name: str, data: Path, *, oracle: bool, pipeline: bool, fold: str | None
+) -> Collection:
+    """The data of a benchmark that assessors are compared on.
+
+    Raises:
+        RecordError: if they cannot be read or are not as expected.
+    """
+    if name == "factcheckbench":
+        return factcheckbench.load(data, oracle=oracle)
+    if name == "wice":
+        return wice.load(data, oracle=oracle, pipeline=pipeline)
+    if name == "felm":
+        return felm.load(data, oracle=oracle, pipeline=pipeline)
+    if name == "sets":
+        return sets.load(data, held_out=sets.FOLDS[fold or "held-out"])
+    return handbook.load(data) if name == "handbook" else record.load(data)
+
+
+def command_line(
+    name: str,
+    data: Path,
+    assessors: Sequence[str],
+    oracle: bool,
+    claims: str,
+    seed: int,
+    chosen: Mapping[str, str | float | None],
+) -> str:
+    """What makes the figures again, on one line.
+
+    The data go by their name, and by the digest beside it: where they lie is this machine's.
+    """
+    parts = ["factcheck", "bench", name, "--data", data.name or str(data)]
+    parts += [part for a in assessors for part in ("--assessor", a)]
+    parts += ["--oracle"] * oracle + ["--claims", claims] * (claims != "given")
+    for option, value in chosen.items():
+        if value is not None:
+            parts += ["-k" if option == "k" else f"--{option.replace('_', '-')}", str(value)]
+    parts += ["--seed", str(seed)] if seed else []
+    return shlex.join(parts)

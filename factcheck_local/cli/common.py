@@ -1,0 +1,344 @@
+"""Options and small helpers that several commands share."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from factcheck_local.core.errors import InputError, StoreError
+from factcheck_local.core.files import write_whole
+from factcheck_local.core.types import Verdict
+from factcheck_local.indexer.address import ServerAddress
+from factcheck_local.indexer.folder import STORE_NAME, find_store
+from factcheck_local.indexer.scope import Condition
+from factcheck_local.indexer.store import Store
+from factcheck_local.pipeline.claims.records import decode_answer, load_json
+from factcheck_local.pipeline.settings import (
+    ASSESSORS,
+    GRAPH_ASSESSORS,
+    JUDGES,
+    AtomizerName,
+    Settings,
+)
+from factcheck_local.report.junit import FAILURES
+from factcheck_local.report.render import FORMATS, SELECTIVE, View, render
+
+STDIN = "-"
+
+#: A scheme, or a host with a port that lacks one.
+_LIKE_AN_ADDRESS = re.compile(r"https?:|[a-z+.-]+://|[^/]+:[0-9]+(/|$)", re.IGNORECASE)
+
+#: Columns of a table that goes to a file or a pipe.
+PLAIN_WIDTH = 120
+
+#: Where a store is: its folder, or its address on a Chroma server.
+StorePlace = Path | ServerAddress
+
+
+class StoreType(click.ParamType):  # type: ignore[type-arg]  # not generic in older click
+    """A folder, or the address of a store on a server, which decides by what it looks like."""
+
+    name = "store"
+    _folder = click.Path(path_type=Path, file_okay=False)
+
+    def convert(
+        self,
+        value: str | StorePlace,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> StorePlace:
+        """See ``click.ParamType.convert``."""
+        if isinstance(value, ServerAddress):
+            return value
+        if not _LIKE_AN_ADDRESS.match(str(value)):
+            return Path(self._folder.convert(value, param, ctx))
+        try:
+            return ServerAddress.parse(str(value))
+        except StoreError as error:
+            self.fail(str(error), param, ctx)
+
+
+store_option = click.option(
+    "--store",
+    "store_path",
+    type=StoreType(),
+    help=f"The store's folder, by default the nearest {STORE_NAME} from here upwards; "
+    "or http://HOST:PORT[/NAME] for one on a Chroma server.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
+
+
+def valid_text(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Refuse an argument whose bytes are not UTF-8: no model can read it."""
+    if value is not None and not value.isprintable():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise click.BadParameter("not valid UTF-8") from error
+    return value
+
+
+def _verdicts(
+    known: Collection[str],
+) -> Callable[[click.Context, click.Parameter, str | None], tuple[str, ...] | None]:
+    """The verdicts of a comma-separated list, if all are known; None without one."""
+
+    def check(
+        _context: click.Context, _option: click.Parameter, value: str | None
+    ) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        names = tuple(name.strip().replace("-", "_") for name in value.split(","))
+        if unknown := [name for name in names if name not in known]:
+            raise click.BadParameter(f"expected {', '.join(known)}, got {unknown[0]!r}")
+        return names
+
+    return check
+
+
+format_option = click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True
+)
+only_option = click.option(
+    "--only",
+    metavar="VERDICT,...",
+    callback=_verdicts([v.value for v in Verdict]),
+    help="Show only claims of these verdicts, as contradicted,not_found; in text and markdown.",
+)
+fail_on_option = click.option(
+    "--fail-on",
+    metavar="VERDICT,...",
+    callback=_verdicts(FAILURES),
+    help=f"Exit with 1 if a claim has one of these verdicts: {', '.join(FAILURES)}. "
+    "In junit, what is a failure; there all of them by default.",
+)
+rerank_option = click.option(
+    "--rerank",
+    metavar="NAME",
+    help="Reads the best passages again: encoder, or a model's name; nothing by default.",
+)
+output_option = click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write here."
+)
+question_option = click.option(
+    "--question", callback=valid_text, help="The question that the answer replies to."
+)
+
+
+def _conditions(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Refuse what is no condition; None where there is none, so that settings stay as they are."""
+    for value in values:
+        Condition.parse(value)
+    return values or None
+
+
+def _groups(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """The groups of a comma-separated list."""
+    if value is None:
+        return None
+    groups = tuple(dict.fromkeys(filter(None, (group.strip() for group in value.split(",")))))
+    if not groups:
+        raise click.BadParameter("expected at least one group")
+    return groups
+
+
+where_option = click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    callback=_conditions,
+    help="Only sources of which this holds: source=policies/**, owner=Legal, date>=2024-01-01.",
+)
+as_option = click.option(
+    "--as",
+    "as_groups",
+    metavar="GROUP,...",
+    callback=_groups,
+    help="Only what these groups may see; without it, everything.",
+)
+
+
+assessor_option = click.option(
+    "--assessor",
+    type=click.Choice(ASSESSORS),
+    metavar="NAME",
+    help=f"How claims are judged; {Settings().assessor}. By a graphical model: "
+    f"{', '.join(GRAPH_ASSESSORS)}; or by the LLM itself: {', '.join(JUDGES)}.",
+)
+atomizer_option = click.option(
+    "--atomizer",
+    type=click.Choice(get_args(AtomizerName)),
+    help="How the answer is split: into atoms, or by the stages of VERIFY or VeriScore; "
+    f"{Settings().atomizer}.",
+)
+relation_option = click.option(
+    "--relation",
+    metavar="NAME",
+    help="Relation model: llm, encoder, cascade, a model's name, or FAST+SLOW.",
+)
+correlation_option = click.option(
+    "--relation-correlation",
+    type=click.FloatRange(0, 1),
+    metavar="R",
+    help="How far the relation model's errors on passages of one claim are taken to go together; "
+    f"{Settings().relation_correlation}. 0, independent: FactReasoner.",
+)
+strong_option = click.option(
+    "--strong",
+    type=click.FloatRange(0, 1),
+    metavar="WEIGHT",
+    help="What opposing evidence has to weigh on both sides to be a conflict, probability times "
+    f"the source's prior; {Settings().strong}.",
+)
+llm_option = click.option(
+    "--llm", metavar="NAME", help="Model that splits and rewords; judges, too."
+)
+k_option = click.option(
+    "-k",
+    type=click.IntRange(min=1),
+    help=f"Passages retrieved for a claim; {Settings().k}.",
+)
+
+
+def open_store(place: StorePlace | None) -> Store:
+    """The store that the user named, or the nearest one.
+
+    Raises:
+        StoreError: if there is none.
+    """
+    return Store.open(place or find_store(Path.cwd()))
+
+
+def store_to_write(place: StorePlace | None) -> StorePlace:
+    """Where to index into: what the user named, the nearest store, or a new one here."""
+    if place is not None:
+        return place
+    try:
+        return find_store(Path.cwd())
+    except StoreError:
+        return Path.cwd() / STORE_NAME
+
+
+def check_writable(output: Path | None) -> None:
+    """Refuse an output that cannot be made, before hours are spent on it.
+
+    Raises:
+        InputError: if its folder is not there.
+    """
+    if output is not None and not output.parent.is_dir():
+        raise InputError(f"{output}: cannot be written: no folder {output.parent}")
+
+
+def read_input(name: str) -> tuple[bytes, str]:
+    """The bytes of a file, or of stdin for ``-``, and what to call it.
+
+    Raises:
+        InputError: if it cannot be read.
+    """
+    if name == STDIN:
+        return sys.stdin.buffer.read(), input_name(name)
+    try:
+        return Path(name).read_bytes(), name
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from error
+
+
+def json_lines(name: str) -> Iterator[tuple[int, Any]]:
+    """The JSON value of every line of a file, or of stdin for ``-``, with the line's number.
+
+    Blank lines are passed over; numbers count from 1.
+
+    Raises:
+        InputError: if it cannot be read.
+        RecordError: if a line is not JSON, naming it.
+    """
+    data, name = read_input(name)
+    # Not splitlines: JSON allows other line separators inside its texts.
+    for number, line in enumerate(decode_answer(data, name).split("\n"), start=1):
+        if line.strip():
+            yield number, load_json(line, name, number)
+
+
+def input_name(name: str) -> str:
+    """What to call an input in a message."""
+    return "standard input" if name == STDIN else name
+
+
+def write_json(value: object) -> None:
+    """One indented JSON value to stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def settings_values(**given: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The options that the user gave, for ``Settings(**…)``."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def make_view(
+    form: str,
+    output: Path | None,
+    *,
+    only: tuple[str, ...] | None = None,
+    fail_on: tuple[str, ...] | None = None,
+) -> View:
+    """How reports are shown in a file, a pipe or on this terminal.
+
+    Raises:
+        click.UsageError: if verdicts are chosen where the format has all of them.
+    """
+    if only is not None and form not in SELECTIVE:
+        raise click.UsageError(f"--only is for {' and '.join(SELECTIVE)}, not for {form}")
+    to_terminal = output is None and sys.stdout.isatty()
+    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    return View(
+        width=shutil.get_terminal_size().columns if to_terminal else PLAIN_WIDTH,
+        colour=to_terminal and not plain,
+        encoding=sys.stdout.encoding if output is None else "utf-8",
+        only=only,
+        failing=fail_on or FAILURES,
+    )
+
+
+def write_report(
+    assessments: Sequence[dict[str, Any]],
+    form: str,
+    output: Path | None,
+    view: View,
+    *,
+    titled: bool = False,
+) -> None:
+    """Assessments in one of the formats of ``format_option``, to a file or stdout.
+
+    A table to stdout is in the terminal's encoding, everything else in UTF-8.
+    """
+    text = render(assessments, form, view, titled=titled)
+    if output is not None:
+        write_text(output, text)
+        return
+    encoding = view.encoding if form == "text" else "utf-8"
+    click.echo(text.encode(encoding, "replace"), nl=False)
+
+
+def write_text(output: Path, text: str) -> None:
+    """Write a file, all of it or nothing, and say so on stderr.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    try:
+        write_whole(output, text)
+    except OSError as error:
+        raise InputError(f"{output}: cannot be written: {error.strerror}") from error
+    click.echo(f"written to {output}", err=True)

@@ -1,0 +1,78 @@
+"""factcheck doctor: whether everything is there that a run needs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from factcheck_local import __version__
+from factcheck_local.cli.common import (
+    StorePlace,
+    json_option,
+    llm_option,
+    relation_option,
+    rerank_option,
+    settings_values,
+    store_option,
+    write_json,
+)
+from factcheck_local.core.errors import StoreError
+from factcheck_local.doctor import Finding, examine
+from factcheck_local.indexer.folder import find_store
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.report.view import one_line
+
+PROBLEMS = 1
+
+
+@click.command("doctor")
+@store_option
+@llm_option
+@relation_option
+@rerank_option
+@json_option
+def command(
+    store_path: StorePlace | None,
+    llm: str | None,
+    relation: str | None,
+    rerank: str | None,
+    as_json: bool,
+) -> None:
+    """Check what a run needs: versions, models, the store, GPU, memory, disk, egress.
+
+    Every model that is here is hashed, and every passage of the store is read. The
+    options are those of verify, and say which run is meant.
+
+    \b
+    Exit codes:
+      0 nothing, or warnings only
+      1 some problem, each with what would mend it
+      2 usage
+    \b
+    Example:
+      factcheck doctor --llm qwen2.5-coder-0.5b
+    """  # noqa: D301
+    settings = Settings(**settings_values(llm=llm, relation=relation, rerank=rerank))
+    found: list[Finding] = []
+    for finding in examine(settings, store_path or _nearest()):
+        found.append(finding)
+        if not as_json:
+            click.echo(_line(finding))
+    if as_json:
+        write_json({"version": __version__, "findings": [asdict(f) for f in found]})
+    sys.exit(PROBLEMS if any(f.state == "problem" for f in found) else 0)
+
+
+def _nearest() -> Path | None:
+    try:
+        return find_store(Path.cwd())
+    except StoreError:
+        return None
+
+
+def _line(finding: Finding) -> str:
+    fix = f" (try: {finding.fix})" if finding.fix else ""
+    return f"{finding.state:<8} {finding.check:<8} {one_line(finding.message + fix)}"

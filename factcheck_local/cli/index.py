@@ -1,0 +1,180 @@
+"""factcheck index: documents into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from factcheck_local.cli import interrupts
+from factcheck_local.cli.common import (
+    StorePlace,
+    json_option,
+    store_option,
+    store_to_write,
+    write_json,
+)
+from factcheck_local.cli.progress import index_progress
+from factcheck_local.core.errors import FactcheckError
+from factcheck_local.indexer import server
+from factcheck_local.indexer.address import ServerAddress
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.loaders import LOADERS
+from factcheck_local.indexer.reader import ReadLimits
+from factcheck_local.indexer.reliability import ReliabilityProfile
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import SyncReport, sync
+from factcheck_local.indexer.watch import changes
+from factcheck_local.models.embedder import for_passages
+from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
+from factcheck_local.report.view import one_line
+
+_PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
+
+
+def _list_formats(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    """A line for each extension and what it is, instead of indexing anything."""
+    if asked and not context.resilient_parsing:
+        for extension, form in LOADERS.items():
+            click.echo(f"{extension:<10} {form.title}")
+        context.exit()
+
+
+def limit_option(name: str, field: str, unit: str, text: str) -> Callable[[Any], Any]:
+    """An option for one of `ReadLimits`."""
+    return click.option(
+        name,
+        field,
+        type=click.FloatRange(min=0, min_open=True),
+        default=getattr(ReadLimits(), field),
+        show_default=True,
+        metavar=unit,
+        help=text,
+    )
+
+
+@click.command("index")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@store_option
+@click.option(
+    "--reliability",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The reliability profile; by default the reliability.toml in each folder.",
+)
+@click.option("--include", multiple=True, metavar="GLOB", help="Index only these files.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out.")
+@click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="Embedding model.")
+@click.option("--rebuild", is_flag=True, help="Forget the store and index everything anew.")
+@click.option("--watch", is_flag=True, help="Go on, and index again whenever a file changes.")
+@click.option("--ocr", is_flag=True, help="Read scanned pages of PDFs by OCR (extra: ocr).")
+@limit_option("--max-file-size", "megabytes", "MB", "Leave larger files out.")
+@limit_option("--max-file-time", "seconds", "SECONDS", "Give up on a file after so long.")
+@limit_option("--max-file-memory", "memory_megabytes", "MB", "What reading a file may take.")
+@click.option(
+    "--unlock",
+    is_flag=True,
+    help="Of a store on a server: write although a run that has died elsewhere holds it.",
+)
+@click.option(
+    "--formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_formats,
+    help="List the formats that can be read, and exit.",
+)
+@json_option
+def command(
+    paths: tuple[Path, ...],
+    store_path: StorePlace | None,
+    reliability: Path | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    embedder: str,
+    rebuild: bool,
+    watch: bool,
+    ocr: bool,
+    unlock: bool,
+    as_json: bool,
+    **limits: float,
+) -> None:
+    """Bring the store up to date with folders and files.
+
+    Only what changed is read and embedded again; what is gone is removed.
+
+    \b
+    Example:
+      factcheck index ./docs --exclude 'drafts/**'
+    """  # noqa: D301
+    if reliability:
+        ReliabilityProfile.load(
+            reliability
+        )  # what is wrong with it is said before anything is done
+    model = for_passages(load_model(embedder, "embedder"))
+    place = store_to_write(store_path)
+    if unlock:
+        _unlock(place)
+    if rebuild:
+        Store.erase(place)
+
+    def run() -> tuple[SyncReport, int]:
+        profile = ReliabilityProfile.load(reliability) if reliability else None
+        with Store.create(place, Fingerprint.of(model)) as store, index_progress() as progress:
+            report = sync(
+                paths,
+                store,
+                model,
+                profile,
+                include,
+                exclude,
+                progress,
+                limits=ReadLimits(**limits),
+                ocr=ocr,
+            )
+            return report, store.count()
+
+    show = _write if as_json else _show
+    show(*run(), str(place))
+    if watch:
+        with interrupts.noticed() as interrupted:
+            click.echo("watching; interrupt to end", err=True)
+            for _ in changes(paths, place if isinstance(place, Path) else None, stop=interrupted):
+                try:
+                    report, passages = run()
+                except FactcheckError as error:  # it may be mended while we watch
+                    click.echo(f"factcheck: {error}", err=True)
+                    continue
+                if report.indexed or report.removed or report.failed:
+                    show(report, passages, str(place))
+        # Only here if what the interrupt raised was dropped on its way.
+        raise KeyboardInterrupt
+
+
+def _unlock(place: StorePlace) -> None:
+    """Take the lock on a server away from whoever has it.
+
+    Raises:
+        click.UsageError: if the store is a folder, of which the system lets go by itself.
+    """
+    if not isinstance(place, ServerAddress):
+        raise click.UsageError("--unlock is for a store on a server")
+    if holder := server.unlock(place):
+        click.echo(f"factcheck: unlocked, it was held by {holder}", err=True)
+
+
+def _write(report: SyncReport, passages: int, place: str) -> None:
+    write_json(
+        {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
+        | {"passages": passages, "store": place}
+    )
+
+
+def _show(report: SyncReport, passages: int, place: str) -> None:
+    for part in ("removed", "skipped", "failed"):
+        for entry in getattr(report, part):
+            reason = f": {entry.reason}" if entry.reason else ""
+            click.echo(one_line(f"{part}: {entry.source}{reason}"))
+    counts = ", ".join(f"{len(getattr(report, part))} {part}" for part in _PARTS)
+    click.echo(f"{counts}; {passages} passages in {place}")

@@ -1,0 +1,83 @@
+"""factcheck infer: posteriors of a given fact graph or Markov network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from factcheck_local.cli.common import check_writable, read_input, write_json, write_text
+from factcheck_local.core.errors import RecordError
+from factcheck_local.markov import (
+    Limits,
+    Method,
+    Parameterisation,
+    infer,
+    marginals_to_json,
+    network_from_graph,
+    network_from_uai,
+    network_to_uai,
+)
+from factcheck_local.pipeline.claims.records import decode_answer, load_json
+
+
+@click.command("infer")
+@click.argument("graph")
+@click.option("--method", type=click.Choice(get_args(Method)), default="auto", show_default=True)
+@click.option(
+    "--factors",
+    type=click.Choice(get_args(Parameterisation)),
+    default="conditional",
+    show_default=True,
+    help="Parameterisation of a fact graph's relations.",
+)
+@click.option(
+    "--max-width",
+    type=click.IntRange(1, 26),
+    default=Limits().max_width,
+    show_default=True,
+    help="Widest part solved exactly in one piece; each more doubles time and memory.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--device", default="cpu", show_default=True, help="Of belief propagation: cpu, or cuda."
+)
+@click.option(
+    "--write-uai",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the network in UAI format, too, for another solver.",
+)
+def command(
+    graph: str,
+    method: Method,
+    factors: Parameterisation,
+    max_width: int,
+    seed: int,
+    device: str,
+    write_uai: Path | None,
+) -> None:
+    """Compute the posteriors of GRAPH; - is stdin.
+
+    GRAPH is a fact graph in FactReasoner's JSON, or a Markov network of binary
+    variables in the UAI format.
+
+    \b
+    Example:
+      factcheck infer graph.json --factors table1
+    """  # noqa: D301
+    check_writable(write_uai)
+    data, name = read_input(graph)
+    text = decode_answer(data, name)
+    try:
+        if text.split(maxsplit=1)[0] == "MARKOV":
+            network = network_from_uai(text)
+        else:
+            network = network_from_graph(load_json(text, name), factors)
+    except RecordError as error:
+        # What is not JSON is named already.
+        raise error if str(error).startswith(name) else RecordError(f"{name}: {error}") from error
+    if write_uai is not None:
+        write_text(write_uai, network_to_uai(network))
+    limits = Limits(max_width=max_width, seed=seed, device=device)
+    write_json(marginals_to_json(infer(network, method, limits)))

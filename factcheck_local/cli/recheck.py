@@ -1,0 +1,173 @@
+"""factcheck recheck: past runs against the store as it is now."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from factcheck_local.cli.common import (
+    STDIN,
+    StorePlace,
+    input_name,
+    json_option,
+    open_store,
+    store_option,
+    write_json,
+)
+from factcheck_local.cli.diff import DIFFERS, diff_to_dict
+from factcheck_local.cli.outcome import UNSCORED
+from factcheck_local.cli.progress import stage_progress
+from factcheck_local.cli.stored import check_complete, read_run, replace_file, warn_of_models
+from factcheck_local.core.errors import InputError, RecordError
+from factcheck_local.indexer.store import Store
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.report import to_dict
+from factcheck_local.report.diff import Comparison, compare
+from factcheck_local.report.diff_text import diff_to_text
+from factcheck_local.report.replay import TAKEN_OVER
+from factcheck_local.report.stored import claims_of, settings_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """A run as it was stored, and what repeats it."""
+
+    name: str
+    assessment: dict[str, Any]
+    settings: Settings
+    claims: Record
+    digest: str
+
+    @classmethod
+    def read(cls, name: str) -> _Past:
+        found = read_run(name)
+        called = input_name(name)
+        check_complete(found, called)
+        index = found["run"]["index"]
+        if index is None:
+            raise RecordError(f"{called}: its passages came with a record, not from a store")
+        settings, claims = settings_of(found, called), claims_of(found, called)
+        return cls(name, found, settings, claims, index["digest"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Rechecked:
+    """A past run beside its repetition; both None where the index is the same."""
+
+    past: _Past
+    new: dict[str, Any] | None = None
+    comparison: Comparison | None = None
+
+    @property
+    def unscored(self) -> bool:
+        return self.new is not None and bool(self.new["summary"]["counts"]["unscored"])
+
+
+@click.command("recheck")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@store_option
+@click.option("--write", is_flag=True, help="Put the new run in the place of the old one.")
+@click.option("--all", "every", is_flag=True, help="Also runs since which the index is the same.")
+@json_option
+def command(
+    runs: tuple[str, ...], store_path: StorePlace | None, write: bool, every: bool, as_json: bool
+) -> None:
+    """Verify the claims of past RUNs (the JSON of verify) against the store as it is now.
+
+    Claims and settings are those that the run records; passages are looked for anew. Shown are
+    the verdicts that no longer hold, and by which document.
+
+    \b
+    Exit codes:
+      0 every verdict still holds
+      1 some verdict differs
+      2 usage or bad input
+      3 some claim could not be scored; such a run is not written
+    \b
+    Example:
+      factcheck recheck answers/*.json --write
+    """  # noqa: D301
+    if write and STDIN in runs:
+        raise InputError("standard input: cannot be written to")
+    past = [_Past.read(name) for name in runs]
+    done: list[dict[str, Any]] = []
+    code = 0
+    with open_store(store_path) as store:
+        present = frozenset(s.source for s in store.sources())
+        for found in _recheck(past, store, every=every):
+            written = write and found.new is not None and not found.unscored
+            if written:
+                text = json.dumps(found.new, ensure_ascii=False, indent=2, allow_nan=False)
+                replace_file(Path(found.past.name), (text + "\n").encode())
+            if as_json:
+                done.append(_as_dict(found, present, written=written))
+            else:
+                _show(found, present, written=written)
+            code = max(code, _exit_code(found))
+    if as_json:
+        order = {input_name(name): i for i, name in enumerate(runs)}
+        write_json(sorted(done, key=lambda row: order[row["run"]]))
+    sys.exit(code)
+
+
+def _recheck(past: Sequence[_Past], store: Store, *, every: bool) -> Iterator[_Rechecked]:
+    """Each run, those of the same settings one after the other, so that models load once."""
+    digest = store.digest()
+    for settings in dict.fromkeys(p.settings for p in past):
+        checker = FactChecker(settings, store, progress=stage_progress())
+        for run in (p for p in past if p.settings == settings):
+            if run.digest == digest and not every:
+                yield _Rechecked(run)
+                continue
+            new = _repeated(run, checker)
+            old_models = run.assessment["run"]["models"]
+            warn_of_models(input_name(run.name), old_models, new["run"]["models"])
+            yield _Rechecked(run, new, compare(run.assessment, new))
+
+
+def _repeated(run: _Past, checker: FactChecker) -> dict[str, Any]:
+    """The new run, with a record of where its claims are from."""
+    new = to_dict(checker.verify(run.claims))
+    old = run.assessment["run"]
+    here = {model["role"] for model in new["run"]["models"]}
+    # What split the answer was not asked again.
+    new["run"]["models"][:0] = [
+        m for m in old["models"] if m["role"] == "llm" and "llm" not in here
+    ]
+    new["notes"].append(f"{TAKEN_OVER}{old['started']}")
+    return new
+
+
+def _exit_code(found: _Rechecked) -> int:
+    if found.unscored:
+        return UNSCORED
+    return 0 if found.comparison is None or found.comparison.same else DIFFERS
+
+
+def _show(found: _Rechecked, present: frozenset[str], *, written: bool) -> None:
+    name = input_name(found.past.name)
+    if found.comparison is None:
+        click.echo(f"{name}: skipped: the index is the same as in the run")
+        return
+    click.echo(f"{name}:")
+    for line in diff_to_text(found.comparison, present).splitlines():
+        click.echo(f"  {line}")
+    if written:
+        click.echo(f"written to {name}", err=True)
+
+
+def _as_dict(found: _Rechecked, present: frozenset[str], *, written: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"run": input_name(found.past.name), "written": written}
+    if found.comparison is None:
+        return row | {"skipped": "the index is the same as in the run", "diff": None}
+    before = {c["source"] for c in found.past.assessment["contexts"]}
+    gone = sorted(before - present)
+    return row | {"removed_sources": gone, "diff": diff_to_dict(found.comparison)}

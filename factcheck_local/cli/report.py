@@ -1,0 +1,72 @@
+"""factcheck report: a stored assessment in a readable form."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from factcheck_local.cli.common import (
+    fail_on_option,
+    format_option,
+    make_view,
+    only_option,
+    output_option,
+    read_input,
+    write_report,
+)
+from factcheck_local.cli.outcome import BELOW, is_below
+from factcheck_local.cli.stored import read_run
+from factcheck_local.pipeline.claims.records import decode_answer, load_json
+from factcheck_local.report.overview import SUMMARY_SCHEMA
+from factcheck_local.report.render import SINGLE
+from factcheck_local.report.stored import checked, complete
+
+
+@click.command("report")
+@click.argument("assessment")
+@format_option
+@only_option
+@output_option
+@fail_on_option
+def command(
+    assessment: str,
+    form: str,
+    only: tuple[str, ...] | None,
+    output: Path | None,
+    fail_on: tuple[str, ...] | None,
+) -> None:
+    """Show ASSESSMENT, the JSON of an earlier verify, without verifying again.
+
+    The summary.json of a folder stands for all assessments there.
+
+    \b
+    Exit codes:
+      0 shown
+      1 shown, and some claim has a verdict of --fail-on
+      2 usage or bad input
+    \b
+    Example:
+      factcheck report run.json --format markdown --output report.md
+      factcheck report out/summary.json --format sarif --output out.sarif
+    """  # noqa: D301
+    view = make_view(form, output, only=only, fail_on=fail_on)
+    data, name = read_input(assessment)
+    value = load_json(decode_answer(data, name), name)
+    many = isinstance(value, dict) and value.get("schema") == SUMMARY_SCHEMA
+    if many and form in SINGLE:
+        raise click.UsageError(f"{form} is of one answer, and a summary of several")
+    with complete(name):
+        found = _listed(assessment, value) if many else [checked(value, name)]
+        if found:
+            write_report(found, form, output, view, titled=many)
+        below = any(is_below(a["summary"], None, fail_on) for a in found)
+    sys.exit(BELOW if below else 0)
+
+
+def _listed(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """The assessments beside a summary, in its order."""
+    files = [Path(name).parent / Path(a["assessment"]).name for a in summary["answers"]]
+    return [read_run(str(file)) for file in files]

@@ -1,0 +1,104 @@
+"""factcheck status: what the store holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from factcheck_local.cli.common import (
+    StorePlace,
+    json_option,
+    open_store,
+    store_option,
+    write_json,
+)
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.overview import Overview, overview
+from factcheck_local.pipeline.relation.calibration_file import read_calibrations
+from factcheck_local.pipeline.relation.risk import read_risks
+from factcheck_local.report.view import one_line
+
+
+@click.command("status")
+@store_option
+@json_option
+def command(store_path: StorePlace | None, as_json: bool) -> None:
+    """Show the store's sources with their prior and the rule that gave it.
+
+    What could not be read is listed with the reason, and what each folder
+    contributes. What factcheck calibrate has stored is shown, too.
+
+    \b
+    Example:
+      factcheck status
+    """  # noqa: D301
+    with open_store(store_path) as store:
+        found = overview(store)
+        embedder = store.fingerprint.embedder
+        calibrations = read_calibrations(store.path)
+        risks = read_risks(store.path)
+        summary = {"store": store.place, "passages": found.passages, "digest": store.digest()}
+    if as_json:
+        write_json(
+            summary
+            | {
+                "embedder": asdict(embedder),
+                "calibrations": [asdict(c) for c in calibrations],
+                "thresholds": [asdict(r) for r in risks],
+                "size": found.size,
+                "formats": found.formats,
+                "folders": {name: asdict(c) for name, c in found.folders.items()},
+                "sources": [_source(s) for s in found.sources],
+                "left_out": [asdict(entry) for entry in found.left_out],
+            }
+        )
+        return
+    for line in _lines(found):
+        click.echo(line)
+    for c in calibrations:
+        click.echo(
+            f"calibration of {c.scorer}: {c.n} labels, ECE {c.ece_before:.3f} before, "
+            f"{c.ece_after:.3f} after, {c.date}"
+        )
+    for r in risks:
+        own = r.thresholds
+        click.echo(
+            f"thresholds of {r.relation}, {own.assessor}: supported from {own.supported:.4f}, "
+            f"contradicted up to {own.contradicted:.4f}, alpha {own.alpha}, {own.claims} claims, "
+            f"{r.date}"
+        )
+    click.echo(
+        f"{len(found.sources)} sources, {found.passages} passages, {found.size / 1e6:.1f} MB, "
+        f"embedder {embedder.id}, digest {str(summary['digest'])[:16]}"
+    )
+
+
+def _source(record: SourceRecord) -> dict[str, Any]:
+    """A source for JSON, with its JSON columns as values."""
+    groups = record.groups
+    return asdict(record) | {
+        "access": None if groups is None else sorted(groups),
+        "stated": record.metadata,
+    }
+
+
+def _lines(found: Overview) -> Iterator[str]:
+    for s in found.sources:
+        access = "" if s.groups is None else f"  only {', '.join(sorted(s.groups)) or 'nobody'}"
+        state = "" if s.complete else "  (interrupted: index again)"
+        name, rule = one_line(s.source), one_line(s.prior_rule)
+        yield f"{s.prior:<8g} {s.chunks:>4} passages  {name}  [{rule}]{access}{state}"
+    for entry in found.left_out:
+        if entry.failed:
+            yield f"failed: {one_line(entry.source)}: {one_line(entry.reason)}"
+    for name, c in found.folders.items():
+        yield (
+            f"{name + '/' if name else '(top)'}: {c.documents} documents, {c.passages} passages, "
+            f"{c.skipped} skipped, {c.failed} failed"
+        )
+    formats = ", ".join(f"{count} {extension}" for extension, count in found.formats.items())
+    if formats:
+        yield f"formats: {formats}"

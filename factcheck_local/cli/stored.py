@@ -1,0 +1,81 @@
+"""Stored assessments as the commands read and write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from factcheck_local.cli.common import read_input
+from factcheck_local.core.errors import InputError, RecordError
+from factcheck_local.core.files import write_whole
+from factcheck_local.pipeline.claims.records import decode_answer, load_json
+from factcheck_local.report.diff import compare
+from factcheck_local.report.stored import checked, claims_of, complete, contexts_of, settings_of
+
+
+def read_run(name: str) -> dict[str, Any]:
+    """The assessment in a file, or on stdin for ``-``.
+
+    Raises:
+        InputError: if it cannot be read.
+        RecordError: if it is no assessment.
+    """
+    data, name = read_input(name)
+    return checked(load_json(decode_answer(data, name), name), name)
+
+
+def check_complete(assessment: dict[str, Any], name: str) -> None:
+    """Refuse an assessment that lacks what a repetition needs, before a model is loaded.
+
+    Args:
+        assessment: what ``read_run`` gives.
+        name: of its file.
+
+    Raises:
+        RecordError: if something is missing or does not fit.
+        InputError: if a setting is none that a run can have.
+    """
+    claims = claims_of(assessment, name)
+    settings_of(assessment, name)
+    contexts_of(assessment, name)
+    with complete(name):
+        compare(assessment, assessment)
+        assessment["summary"]["counts"]["unscored"]
+    length = len(claims.answer.text)
+    for atom in claims.atoms or ():
+        if any(span.end > length for span in (atom.span, *atom.repeats) if span):
+            raise RecordError(f"{name}: claim {atom.id} stands beyond the end of the answer")
+
+
+def warn_of_models(name: str, old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> None:
+    """Name on stderr the models whose files are not those of a past run.
+
+    Args:
+        name: of the run.
+        old: the models that it records.
+        new: those of a run that repeats some of it.
+    """
+    before = {model["role"]: model for model in old}
+    for model in new:
+        was = before.get(model["role"], model)
+        if was["sha256"] != model["sha256"]:
+            click.echo(
+                f"factcheck: {name}: the {model['role']} model is {model['id']}, sha256 "
+                f"{model['sha256']}; in the run it was {was['id']}, sha256 {was['sha256']}",
+                err=True,
+            )
+
+
+def replace_file(path: Path, text: str | bytes) -> None:
+    """Write a file, all of it or nothing: an interrupted run leaves none that is cut off.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,204 @@
+"""factcheck verify: an answer against the store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from factcheck_local.cli.answers import Unusable, answer_name, read_answers, report_names
+from factcheck_local.cli.common import (
+    StorePlace,
+    as_option,
+    assessor_option,
+    atomizer_option,
+    check_writable,
+    correlation_option,
+    fail_on_option,
+    format_option,
+    k_option,
+    llm_option,
+    make_view,
+    only_option,
+    open_store,
+    question_option,
+    relation_option,
+    rerank_option,
+    settings_values,
+    store_option,
+    strong_option,
+    where_option,
+)
+from factcheck_local.cli.messages import complain
+from factcheck_local.cli.outcome import exit_code
+from factcheck_local.cli.progress import answer_progress, stage_progress
+from factcheck_local.cli.sinks import Sink, Stream, make_sink
+from factcheck_local.core.errors import InferenceError, RecordError
+from factcheck_local.markov import Method
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.settings import Queries, Retrieval, Settings, Tables
+from factcheck_local.report import to_dict
+
+
+@click.command("verify")
+@click.argument("answers", metavar="ANSWER...", nargs=-1, required=True)
+@store_option
+@question_option
+@assessor_option
+@atomizer_option
+@relation_option
+@click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    help="Pairs that a cascade's second model may read; all that the first leaves open.",
+)
+@llm_option
+@click.option("--embedder", metavar="NAME", help="The store's embedder.")
+@k_option
+@click.option(
+    "--retrieval",
+    type=click.Choice(get_args(Retrieval)),
+    help=f"By meaning, by words, or both; {Settings().retrieval}.",
+)
+@where_option
+@as_option
+@click.option(
+    "--queries",
+    type=click.Choice(get_args(Queries)),
+    help="What is looked for beside the claim: nothing, the claim under its headings in the answer "
+    f"or behind the question, or what the LLM writes; {Settings().queries}.",
+)
+@click.option(
+    "--query-rounds",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="How often the LLM looks at what its queries find and writes another; "
+    f"{Settings().query_rounds}.",
+)
+@rerank_option
+@click.option(
+    "--summarize",
+    is_flag=True,
+    help="Relate what the LLM finds in a long passage for a claim, not all of it.",
+)
+@click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
+@correlation_option
+@strong_option
+@click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
+@click.option(
+    "--quantities/--no-quantities",
+    default=None,
+    help="Whether numbers that exclude each other weigh in; they do.",
+)
+@click.option(
+    "--cut-instructions/--no-cut-instructions",
+    default=None,
+    help="Whether text that is hidden, or tells a model what to answer, is kept from it; it is.",
+)
+@click.option(
+    "--tables",
+    type=click.Choice(get_args(Tables)),
+    help="Whether the relation model reads tables as statements, row by row with their headers; "
+    f"{Settings().tables}.",
+)
+@click.option("--no-cache", is_flag=True, help="Read every pair again; the scores are the same.")
+@format_option
+@only_option
+@click.option("--output", type=click.Path(), help="Write here; a folder for several answers.")
+@click.option("--again", is_flag=True, help="Verify what such a folder already has, too.")
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 1),
+    metavar="PRECISION",
+    help="Exit with 1 if the factual precision of an answer is below.",
+)
+@fail_on_option
+def command(
+    answers: tuple[str, ...],
+    store_path: StorePlace | None,
+    question: str | None,
+    form: str,
+    only: tuple[str, ...] | None,
+    output: str | None,
+    again: bool,
+    fail_under: float | None,
+    fail_on: tuple[str, ...] | None,
+    factors: str | None,
+    no_cache: bool,
+    **chosen: str | int | bool | tuple[str, ...] | None,
+) -> None:
+    """Judge every claim of each ANSWER (Markdown, text, or records; - is stdin).
+
+    With several answers, or records one a line (.jsonl), --output is a folder. It gets a
+    report and a JSON for each, index.html and summary.json. Run again, it verifies only what
+    changed: answer, settings, models or index.
+
+    \b
+    Exit codes, the first that holds:
+      2 usage or bad input; the other answers were verified
+      3 done, but some claim could not be scored
+      1 done, and --fail-under or --fail-on holds for an answer
+      0 done
+    \b
+    Example:
+      factcheck verify answer.md --format markdown --output report.md
+      factcheck verify answers/*.md --format html --output out --fail-on contradicted
+    """  # noqa: D301
+    view = make_view(form, Path(output) if output else None, only=only, fail_on=fail_on)
+    given = read_answers(answers, question)
+    records = [found for found in given if isinstance(found, Record)]
+    many = len(given) > 1
+    if not many and isinstance(given[0], Unusable):
+        raise given[0].error
+    sink = make_sink(form, view, output, many=many, again=again)
+    if isinstance(sink, Stream):
+        check_writable(sink.output)
+    needs_store = any(record.contexts is None for record in records)
+    store = open_store(store_path) if needs_store or store_path else None
+    if store is not None and chosen["embedder"] is None:
+        chosen["embedder"] = store.fingerprint.embedder.id
+    try:
+        settings = Settings(**settings_values(parameterisation=factors, **chosen))
+        checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
+        summaries, failed = _verify(given, checker, sink, many=many)
+    finally:
+        if store is not None:
+            store.close()
+    sink.finish(failed)
+    code = exit_code(summaries, failed=len(failed), fail_under=fail_under, fail_on=fail_on)
+    sys.exit(code)
+
+
+def _verify(
+    given: Sequence[Record | Unusable], checker: FactChecker, sink: Sink, *, many: bool
+) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
+    """Every answer; of many, one that fails gets its line and the others go on.
+
+    Returns:
+        The summary of each assessment, and the names of the others with the reason.
+    """
+    names = iter(report_names([found for found in given if isinstance(found, Record)]))
+    summaries, failed = [], []
+    for number, found in enumerate(given, start=1):
+        if isinstance(found, Unusable):
+            complain(str(found.error), found.error.hint, found.error.exit_code)
+            failed.append((found.name, str(found.error)))
+            continue
+        name, called = next(names), answer_name(found)
+        if many:
+            answer_progress(number, len(given), called)
+        try:
+            assessment = sink.earlier(name, found, checker) or to_dict(checker.verify(found))
+        except (RecordError, InferenceError) as error:
+            if not many:
+                raise
+            complain(f"{called}: {error}", error.hint, error.exit_code)
+            failed.append((called, f"{called}: {error}"))
+            continue
+        sink.add(name, found, assessment)
+        summaries.append(assessment["summary"])
+    return summaries, failed

@@ -1,0 +1,1 @@
+"""Text: lexical checks, sentence offsets, and what no model is to read."""

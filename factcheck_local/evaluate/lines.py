@@ -1,0 +1,60 @@
+"""Results as JSON lines by key, so that a run that was killed goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.evaluate.contract import canonical
+from factcheck_local.pipeline.run import prompts_here
+
+FILE = "items.jsonl"
+
+
+class Results:
+    """The lines of a folder's ``items.jsonl``.
+
+    Args:
+        folder: made where it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / FILE
+        self._known = dict(_read(self._path))
+
+    def get(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The line of a key; made, and on disk when this returns, where it is not there."""
+        if key not in self._known:
+            self._known[key] = make()
+            # A run that was killed may have left a torn line behind; this one begins a new one.
+            torn = self._path.is_file() and self._path.read_bytes()[-1:] not in (b"", b"\n")
+            with self._path.open("a", encoding="utf-8") as lines:
+                lines.write("\n" * torn + json.dumps({"key": key, **self._known[key]}) + "\n")
+        return self._known[key]
+
+
+def key_of(parts: Mapping[str, object]) -> str:
+    """A hash over all that a line depends on, the package's prompts included."""
+    whole = {**parts, "prompts": prompts_digest()}
+    return hashlib.sha256(canonical(whole).encode("utf-8")).hexdigest()[:32]
+
+
+def prompts_digest() -> str:
+    """Sha256 over all prompts of the package."""
+    return hashlib.sha256(canonical(prompts_here()).encode("utf-8")).hexdigest()
+
+
+def _read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        try:
+            row = json.loads(line)
+            key = row.pop("key")
+        except (ValueError, KeyError, AttributeError):
+            continue  # torn: made again
+        yield key, row

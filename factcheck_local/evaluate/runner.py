@@ -1,0 +1,221 @@
+"""Runs assessors over a benchmark's items; what is done is on disk, and not done again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.files import write_whole
+from factcheck_local.core.types import AtomAssessment, Verdict
+from factcheck_local.evaluate.contract import Collection, Item
+from factcheck_local.evaluate.lines import Results, key_of
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.models.cached import CachedChatModel
+from factcheck_local.models.contracts import Embedder
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.relation import RelationModel, load_relation_model, thresholds_of
+from factcheck_local.pipeline.run import Run
+from factcheck_local.pipeline.settings import JUDGES, Settings
+
+#: Called with what was done and all that there is to do.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of a benchmark, shared by all assessors.
+
+    Attributes:
+        llm: splits, rewords, judges; says again what it said before.
+        embedder: of the store.
+        relation: of the graphical models.
+    """
+
+    llm: CachedChatModel
+    embedder: Embedder
+    relation: RelationModel
+
+    def named(self) -> dict[str, dict[str, str]]:
+        """Id and sha256 by role."""
+        roles = {"llm": self.llm, "embedder": self.embedder, "relation": self.relation}
+        return {role: {"id": m.id, "sha256": m.sha256} for role, m in roles.items()}
+
+
+def relation_of(settings: Settings, llm: CachedChatModel) -> RelationModel:
+    """The relation model; where it is the LLM, it reads through the LLM's cache."""
+    return load_relation_model(
+        settings.relation,
+        default_llm=settings.llm,
+        loaded=llm,
+        quantities=settings.quantities,
+        cut_instructions=settings.cut_instructions,
+        tables=settings.tables,
+        budget=settings.budget,
+    )
+
+
+@contextmanager
+def corpus(collection: Collection, embedder: Embedder, out: Path) -> Iterator[Store | None]:
+    """The store that retrieval is open over; None where items bring their contexts.
+
+    It stays in ``out``, so that a second run embeds nothing.
+    """
+    if not collection.documents and collection.corpus is None:
+        yield None
+        return
+    folder, exclude = collection.corpus, ["answers/**"]
+    if folder is None:
+        folder, exclude = out / "documents", []
+        for name, text in collection.documents.items():
+            _write_changed(folder / name, text.encode("utf-8"))
+    place = out / "store"
+    made = Fingerprint.of(embedder)
+    with Store.open(place, made) if place.exists() else Store.create(place, made) as store:
+        sync([folder], store, embedder, exclude=exclude)
+        yield store
+
+
+def _write_changed(file: Path, data: bytes) -> None:
+    """Write a document that is new or has changed; the time stamp of the others stays."""
+    if not file.is_file() or file.read_bytes() != data:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, data)
+
+
+def run(
+    collection: Collection,
+    assessors: Sequence[str],
+    settings: Settings,
+    models: Models,
+    out: Path,
+    progress: Progress = lambda _what, _done, _all: None,
+) -> list[dict[str, Any]]:
+    """Every assessor over every item.
+
+    Each finished pair of the two is a line of ``items.jsonl``. A line counts as long as
+    nothing that it depends on has changed, so a run that was killed goes on where it was.
+
+    Args:
+        collection: the items.
+        assessors: their names.
+        settings: of all of them, but for the assessor.
+        models: shared by all.
+        out: the folder for results; made where it is not there.
+        progress: called before each item of each assessor.
+
+    Returns:
+        The lines, by assessor and in the order of the items.
+    """
+    results = Results(out)
+    rows = []
+    with corpus(collection, models.embedder, out) as store:
+        index = store.digest() if store is not None else None
+        done, count = 0, len(assessors) * len(collection.items)
+        # Item by item, so that a run that is ended early has compared all assessors on some.
+        for item in collection.items:
+            for assessor in assessors:
+                chosen = replace(settings, assessor=assessor, where=item.where)
+                checker = FactChecker(
+                    chosen,
+                    store if item.record.contexts is None else None,
+                    llm=models.llm,
+                    embedder=models.embedder,
+                    relation_model=models.relation,
+                    cache=False,
+                )
+                progress(f"{assessor} {item.id}", done, count)
+                make = partial(_row, item, assessor, checker, models.llm)
+                rows.append(results.get(_key(item, chosen, models, index), make))
+                done += 1
+    progress("done", done, count)
+    return sorted(rows, key=lambda row: assessors.index(row["assessor"]))
+
+
+def _row(item: Item, assessor: str, checker: FactChecker, llm: CachedChatModel) -> dict[str, Any]:
+    """One assessor on one item: verdicts beside gold labels, and what it took."""
+    row: dict[str, Any] = {"item": item.id, "group": item.group, "assessor": assessor}
+    seconds, waited, calls = llm.seconds, llm.waited, llm.calls
+    begun = time.perf_counter()
+    try:
+        run = checker.verify(item.record)
+    except FactcheckError as error:
+        # One item that cannot be assessed is counted as such, and the others go on.
+        return row | {"failure": str(error), "atoms": [], "segments": []}
+    taken = time.perf_counter() - begun - run.seconds.get("load", 0.0) - (llm.waited - waited)
+    return row | {
+        "atoms": [_atom(a, item) for a in _checked(run)],
+        "segments": _segments(item, run),
+        # What the model said before counts as much as when it said it first.
+        "seconds": max(taken, 0.0) + llm.seconds - seconds,
+        "calls": llm.calls - calls,
+    }
+
+
+def _checked(run: Run) -> list[AtomAssessment]:
+    return [a for a in run.assessment.atoms if a.verdict is not Verdict.SKIPPED]
+
+
+def _atom(assessed: AtomAssessment, item: Item) -> dict[str, Any]:
+    return {
+        "id": assessed.atom.id,
+        "gold": item.gold.get(assessed.atom.id),
+        "label": assessed.atom.label,
+        "verdict": assessed.verdict.value,
+        "probability": assessed.probability,
+    }
+
+
+def _segments(item: Item, run: Run) -> list[dict[str, Any]]:
+    """For each labelled stretch whether any atom of it is contradicted, or not supported.
+
+    Both are None where a stage failed on an atom of it, so that no other decides, and for a
+    stretch without an atom: nothing was said of it.
+    """
+    found = []
+    for segment in item.segments:
+        own = [
+            a
+            for a in _checked(run)
+            if a.atom.span is not None and a.atom.span.overlaps(segment.span)
+        ]
+        against = (Verdict.CONTRADICTED, Verdict.UNSUPPORTED)
+        wrong: bool | None = any(a.verdict in against for a in own)
+        unsupported: bool | None = any(a.verdict is not Verdict.SUPPORTED for a in own)
+        if not own or any(a.verdict is Verdict.UNSCORED for a in own):
+            wrong = unsupported = None
+        found.append(
+            {
+                "gold": segment.wrong,
+                "error": segment.error,
+                "wrong": wrong,
+                "unsupported": unsupported,
+            }
+        )
+    return found
+
+
+def _key(item: Item, settings: Settings, models: Models, index: str | None) -> str:
+    record = item.record
+    risk = None
+    if settings.assessor not in JUDGES:
+        risk = thresholds_of(models.relation, settings.assessor, None)
+    return key_of(
+        {
+            "settings": settings.signature(),
+            "models": models.named(),
+            "item": [item.id, record.answer.text, record.answer.question, repr(record.atoms)],
+            "contexts": repr(record.contexts),
+            "gold": [dict(item.gold), repr(item.segments)],
+            "index": index,
+        }
+        # Only where there are any, so that lines made before there were stay what they are.
+        | ({"risk": repr(risk)} if risk else {})
+    )

@@ -1,0 +1,337 @@
+"""The pipeline: the Python API behind every command.
+
+>>> from factcheck_local.pipeline.checker import FactChecker
+>>> checker = FactChecker(Settings(), Store.open(path))      # doctest: +SKIP
+>>> run = checker.verify(Record(Answer("The sky is green.")))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+from factcheck_local.core.errors import StoreError
+from factcheck_local.core.types import Answer, Assessment, Atom, Context, Segment, Span
+from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.pipeline.claims.atomize import ATOMIZERS, Atomized, merge_repeats
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.claims.rewording import Revised, revise
+from factcheck_local.pipeline.claims.split import segment
+from factcheck_local.pipeline.loaded import Conditions
+from factcheck_local.pipeline.relation import (
+    Premise,
+    Related,
+    RelationModel,
+    relate,
+)
+from factcheck_local.pipeline.relation.hardened import cut_notes
+from factcheck_local.pipeline.relation.summaries import Summarized, summarize
+from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
+from factcheck_local.pipeline.retrieval.queries import (
+    SHOWN,
+    with_headings,
+    with_question,
+    write_queries,
+)
+from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
+from factcheck_local.pipeline.run import Run, Work
+from factcheck_local.pipeline.settings import JUDGES
+from factcheck_local.pipeline.verdicts.decide import HALF
+from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
+from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of
+from factcheck_local.pipeline.verdicts.judges.case import Case
+from factcheck_local.pipeline.verdicts.judges.registry import JUDGE_BY_NAME
+from factcheck_local.pipeline.verdicts.network import pairs_to_relate
+from factcheck_local.pipeline.verdicts.quotes import pick_quotes
+
+
+class FactChecker(Conditions):
+    """Verifies answers against a store; models are loaded once, on first use."""
+
+    def atoms(
+        self, answer: Answer, within: Sequence[Span] | None = None
+    ) -> tuple[tuple[Atom, ...], dict[str, str]]:
+        """Only the first stages: the atoms of an answer, revised and merged.
+
+        Args:
+            answer: the text.
+            within: only the units of the text that these overlap; None for all.
+
+        Returns:
+            The atoms, and for those that a model failed on the reason by id.
+        """
+        work = Work()
+        return self._atoms(answer, work, within), work.failures
+
+    def verify(self, record: Record) -> Run:
+        """Run every stage that the record has not been through yet.
+
+        Raises:
+            StoreError: if contexts are needed and there is no store.
+            ModelError: if a model cannot be loaded.
+        """
+        work = Work()
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        answer = record.answer
+        atoms = self._atoms(answer, work) if record.atoms is None else record.atoms
+        checked = [a for a in atoms if a.kind.check_worthy and a.id not in work.failures]
+        if self.settings.assessor in JUDGES:
+            assessment = self._judge(record, atoms, checked, work)
+            return self._run(record, assessment, started, work)
+        retrieved = self._retrieve(checked, record, work)
+        with work.stage("load"):
+            model = self.relation_model
+        with work.stage("relate"):
+            pairs = pairs_to_relate(
+                self.settings.assessor,
+                checked,
+                retrieved.contexts,
+                retrieved.by_atom,
+                retrieved.atom_vectors,
+                retrieved.context_vectors,
+                min_similarity=self.settings.min_similarity,
+                min_pooled_similarity=self.settings.min_pooled_similarity,
+                min_context_similarity=self.settings.min_context_similarity,
+            )
+        related = self._relate(pairs, checked, retrieved.contexts, model, work)
+        if record.contexts is not None:
+            atoms = _as_pooled(atoms, retrieved.by_atom)
+        known = {a.id for a in checked}
+        for (_, hypothesis), why in related.failures.items():
+            if hypothesis in known:
+                work.failures[hypothesis] = why
+        work.note(
+            sum(h not in known for _, h in related.failures),
+            "relations between passages could not be scored and were left out",
+        )
+        if self.settings.cut_instructions and self._given_relation_model is None:
+            work.notes += cut_notes(retrieved.contexts, checked, self.settings.tables)
+        work.note(related.copied, "pairs were not read, but taken over from a near duplicate")
+        work.note(related.settled, "pairs of passages were settled by their other direction")
+        with work.stage("reason"):
+            posterior = reason(checked, retrieved.contexts, related.pairs, self.settings)
+        work.note(posterior.untried, "relations were not tried for what rests on them")
+        with work.stage("quote"):
+            quotes = pick_quotes(
+                [(x.premise, x.hypothesis) for x in posterior.links if x.hypothesis in known],
+                {c.id: c for c in retrieved.contexts},
+                {a.id: a.text for a in checked},
+                self.embedder,
+            )
+        assessment = assess(
+            answer,
+            atoms,
+            retrieved.contexts,
+            related.pairs,
+            posterior,
+            quotes,
+            work.failures,
+            self.settings,
+            work.notes,
+            self.risk or HALF,
+        )
+        return self._run(record, assessment, started, work)
+
+    def _judge(
+        self, record: Record, atoms: Sequence[Atom], checked: Sequence[Atom], work: Work
+    ) -> Assessment:
+        """The way of an assessor that asks the LLM instead of building a network."""
+        judge = JUDGE_BY_NAME[self.settings.assessor]
+        contexts: Sequence[Context] = ()
+        by_atom: Mapping[str, tuple[str, ...]] = {}
+        if judge.wants_contexts:
+            retrieved = self._retrieve(checked, record, work)
+            contexts, by_atom = retrieved.contexts, retrieved.by_atom
+            if record.contexts is not None:
+                atoms = _as_pooled(atoms, by_atom)
+        with work.stage("load"):
+            llm = self.llm
+        case = Case(record.answer, tuple(checked), {c.id: c for c in contexts}, by_atom)
+        if self.settings.cut_instructions:
+            work.notes += cut_notes(contexts, checked)
+            case = case.hardened()
+        with work.stage("judge"):
+            judged = judge.judge(case, llm, partial(self._progress, "judge"))
+        work.note(judged.cut, "claims had more to read than the model was shown")
+        return assessment_of(
+            record.answer,
+            atoms,
+            contexts,
+            judged,
+            work.failures,
+            self.settings.assessor,
+            work.notes,
+        )
+
+    def _run(self, record: Record, assessment: Assessment, started: str, work: Work) -> Run:
+        return Run(
+            assessment=assessment,
+            settings=self.settings,
+            models=self.models_used(),
+            index=self.index_used(record),
+            risk=self.risk,
+            started=started,
+            seconds=work.seconds,
+            given=tuple(n for n in ("atoms", "contexts") if getattr(record, n) is not None),
+        )
+
+    def _atoms(
+        self, answer: Answer, work: Work, within: Sequence[Span] | None = None
+    ) -> tuple[Atom, ...]:
+        with work.stage("load"):
+            llm = self.llm
+        with work.stage("atomize"):
+            segments = segment(answer.text)
+            atomized = ATOMIZERS[self.settings.atomizer](
+                segments,
+                llm,
+                question=answer.question,
+                chosen=None
+                if within is None
+                else [i for i, s in enumerate(segments) if any(map(s.span.overlaps, within))],
+                progress=lambda done, count: self._progress("atomize", done, count),
+            )
+        with work.stage("revise"):
+            revised = self._revise(atomized, segments, answer.question)
+        work.failures |= {**atomized.failures, **revised.failures}
+        work.note(atomized.dropped, "atoms that their sentence does not state were dropped")
+        work.note(atomized.completed, "sentences had clauses that their split left out; added")
+        work.note(revised.refused, "rewordings were not trusted; the atom stays as split")
+        return merge_repeats(revised.atoms)
+
+    def _revise(
+        self, atomized: Atomized, segments: Sequence[Segment], question: str | None
+    ) -> Revised:
+        if self.settings.atomizer == "veriscore":
+            return Revised(atomized.atoms, {}, 0)  # self-contained by construction
+        return revise(
+            atomized.atoms,
+            segments,
+            self.llm,
+            question=question,
+            which="all" if self.settings.atomizer == "verify" else "vague",
+            progress=lambda done, count: self._progress("revise", done, count),
+        )
+
+    def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
+        store = self.store
+        if record.contexts is None and store is None:
+            raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
+        with work.stage("load"):
+            embedder = self.embedder
+        if record.contexts is not None or store is None:
+            with work.stage("retrieve"):
+                return retrieve_from_record(atoms, record.contexts or (), embedder)
+        where = [Condition.parse(text) for text in self.settings.where]
+        find = partial(
+            retrieve,
+            store=store,
+            embedder=embedder,
+            retrieval=self.settings.retrieval,
+            scope=in_scope(store.sources(), where, self.settings.as_groups),
+        )
+        queries = self._queries(atoms, record.answer, find, work)
+        with work.stage("load"):
+            reranker = self.reranker
+        with work.stage("retrieve"):
+            found = find(
+                atoms,
+                k=self.settings.k,
+                queries=queries,
+                reranker=reranker,
+                progress=lambda done, count: self._progress("rerank", done, count),
+            )
+        work.note(found.unread, "claims could not be read by the reranker; their order stayed")
+        return found
+
+    def _queries(
+        self,
+        atoms: Sequence[Atom],
+        answer: Answer,
+        find: Callable[..., Retrieved],
+        work: Work,
+    ) -> Mapping[str, tuple[str, ...]]:
+        """What is looked for beside the atoms' own words, by atom."""
+        if self.settings.queries == "atom":
+            return {}
+        if self.settings.queries == "headings":
+            return with_headings(atoms, answer.text)
+        if self.settings.queries == "question":
+            return with_question(atoms, answer.question)
+
+        def look(atom: Atom, queries: Sequence[str]) -> Sequence[Context]:
+            return find([atom], k=SHOWN, queries={atom.id: queries}).contexts
+
+        with work.stage("load"):
+            llm = self.llm
+        with work.stage("queries"):
+            written = write_queries(
+                atoms,
+                llm,
+                look,
+                question=answer.question,
+                rounds=self.settings.query_rounds,
+                progress=lambda done, count: self._progress("queries", done, count),
+            )
+        work.note(written.refused, "queries share no word with their claim and were not used")
+        work.note(written.failed, "claims got no query, or no further one, from the model")
+        return written.by_atom
+
+    def _relate(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        atoms: Sequence[Atom],
+        contexts: Sequence[Context],
+        model: RelationModel,
+        work: Work,
+    ) -> Related:
+        with work.stage("relate"):
+            alike = near_duplicates(contexts)
+        short = self._summarize(pairs, atoms, contexts, alike, work)
+        with work.stage("relate"):
+            return relate(
+                [pair for pair in pairs if pair not in short.nothing],
+                {c.id: Premise(c.title, c.text) for c in contexts},
+                {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
+                model,
+                lambda done, count: self._progress("relate", done, count),
+                alike=alike,
+                summaries=short.summaries,
+            )
+
+    def _summarize(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        atoms: Sequence[Atom],
+        contexts: Sequence[Context],
+        alike: Mapping[str, str],
+        work: Work,
+    ) -> Summarized:
+        if not self.settings.summarize:
+            return Summarized({})
+        with work.stage("load"):
+            llm = self.llm
+        with work.stage("summarize"):
+            found = summarize(
+                pairs,
+                contexts,
+                {a.id: a.text for a in atoms},
+                llm,
+                alike=alike,
+                progress=lambda done, count: self._progress("summarize", done, count),
+            )
+        work.note(len(found.summaries), "long passages were read as their summary for a claim")
+        work.note(len(found.nothing), "long passages were left out for a claim they are silent on")
+        work.note(found.refused, "summaries were not trusted; the passage was read as it is")
+        work.note(found.failed, "summaries failed; the passage was read as it is")
+        return found
+
+
+def _as_pooled(atoms: Sequence[Atom], by_atom: Mapping[str, tuple[str, ...]]) -> tuple[Atom, ...]:
+    """Atoms of a record with the contexts they have in the assessment.
+
+    It has no others than the pooled ones, and can be repeated from these.
+    """
+    return tuple(replace(a, context_ids=by_atom.get(a.id, ())) for a in atoms)

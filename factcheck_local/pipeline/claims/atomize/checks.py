@@ -1,0 +1,60 @@
+"""What is believed of a split: lexical checks of its parts against their sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from factcheck_local.core.text.wording import (
+    clauses,
+    content_words,
+    has_a_verb,
+    negations,
+    numbers,
+    share_within,
+)
+from factcheck_local.core.types import Segment
+
+#: Share of an atom's content words that its own sentence, or what stands above
+#: it, has to contain. A stem or two may differ; another sentence's claim may not.
+MIN_SHARE = 0.7
+
+#: Share of a clause's content words that the atoms have to take up.
+MIN_CLAUSE_SHARE = 0.5
+
+#: One comma, in front of a conjunction: what it joins are clauses, and no list.
+_TWO_CLAUSES = re.compile(r"[^,;]*(?:, (?:and|but|while|whereas) |; )[^,;]*")
+
+
+def stated(text: str, segment: Segment) -> bool:
+    """Whether the atom says something, its numbers and most of its words the sentence's own.
+
+    One that is far longer than the sentence repeats itself.
+    """
+    around = " ".join(segment.headings)
+    return (
+        bool(content_words(text) or numbers(text))
+        and len(text) <= 3 * len(segment.text) + len(around) + 60
+        and numbers(text) <= numbers(segment.text) | numbers(around)
+        and share_within(text, segment.text, around) >= MIN_SHARE
+        and share_within(text, segment.text) > 0
+    )
+
+
+def left_out(kept: Sequence[str], sentence: str) -> list[str]:
+    """What to add so that no number, negation or clause of the sentence is lost.
+
+    That is the whole sentence where a piece of it would mean nothing alone.
+    """
+    if not kept:
+        return [sentence]
+    said = " ".join(kept)
+    if negations(sentence) > negations(said):
+        return [sentence]
+    missing = [
+        clause
+        for clause in clauses(sentence)
+        if not numbers(clause) <= numbers(said) or share_within(clause, said) < MIN_CLAUSE_SHARE
+    ]
+    alone = _TWO_CLAUSES.fullmatch(sentence) or all(map(has_a_verb, missing))
+    return missing if alone else [sentence]

@@ -1,0 +1,178 @@
+"""What a run is made with: settings, store and models, and what it records of these.
+
+A model is loaded once, on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+from factcheck_local import __version__
+from factcheck_local.core.errors import StoreError
+from factcheck_local.core.types import Thresholds
+from factcheck_local.indexer.store import Store
+from factcheck_local.models.contracts import ChatModel, Embedder, Identified
+from factcheck_local.models.registry import load_model
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.relation import (
+    RelationModel,
+    describe,
+    load_relation_model,
+    thresholds_of,
+)
+from factcheck_local.pipeline.retrieval.rerank import Reranker
+from factcheck_local.pipeline.retrieval.rerankers import load_reranker
+from factcheck_local.pipeline.run import prompts_here, unlike
+from factcheck_local.pipeline.settings import JUDGES, Settings
+
+#: Called with a stage's name, the units done and all units of the stage.
+Progress = Callable[[str, int, int], None]
+
+
+class Conditions:
+    """Settings, store and models; a model handed in takes the place of what the settings name.
+
+    Args:
+        settings: of every run.
+        store: where contexts come from; None for records that bring theirs.
+        llm: a model in place of the one that the settings name.
+        embedder: likewise.
+        relation_model: likewise.
+        reranker: likewise.
+        cache: whether scores of pairs are kept in the store and taken from it. The
+            same scores come back, so this is no setting.
+        progress: told how far each stage is.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store | None = None,
+        *,
+        llm: ChatModel | None = None,
+        embedder: Embedder | None = None,
+        relation_model: RelationModel | None = None,
+        reranker: Reranker | None = None,
+        cache: bool = True,
+        progress: Progress = lambda _stage, _done, _all: None,
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self._given_llm = llm
+        self._given_embedder = embedder
+        self._given_relation_model = relation_model
+        self._given_reranker = reranker
+        self._cache = cache
+        self._progress = progress
+
+    @cached_property
+    def llm(self) -> ChatModel:
+        """The model that splits, rewords and, where it is the relation model, judges."""
+        loaded: ChatModel = self._given_llm or load_model(self.settings.llm, "llm")
+        return loaded
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The store's embedder."""
+        loaded: Embedder = self._given_embedder or load_model(self.settings.embedder, "embedder")
+        if self.store is not None:
+            made_with = self.store.fingerprint.embedder
+            if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
+                raise StoreError(
+                    f"{self.store.place}: made with embedder {made_with.id}, not {loaded.id}",
+                    hint=f"factcheck verify --embedder {made_with.id}",
+                )
+        return loaded
+
+    @cached_property
+    def relation_model(self) -> RelationModel:
+        """The relation model; shares the LLM's memory where they are the same."""
+        return self._given_relation_model or load_relation_model(
+            self.settings.relation,
+            default_llm=self.settings.llm,
+            loaded=self.__dict__.get("llm"),
+            store_dir=self.store.path if self.store else None,
+            cache=self._cache,
+            quantities=self.settings.quantities,
+            cut_instructions=self.settings.cut_instructions,
+            tables=self.settings.tables,
+            budget=self.settings.budget,
+        )
+
+    @cached_property
+    def risk(self) -> Thresholds | None:
+        """Thresholds of the verdicts, of the store's user or the relation model's card.
+
+        None where there are none, and for a judge, which decides by itself.
+        """
+        if self.settings.assessor in JUDGES:
+            return None
+        folder = self.store.path if self.store else None
+        return thresholds_of(self.relation_model, self.settings.assessor, folder)
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """What reads the best passages again, if anything does."""
+        if self._given_reranker is not None or self.settings.rerank is None:
+            return self._given_reranker
+        cache_dir = self.store.path if self.store and self._cache else None
+        return load_reranker(self.settings.rerank, cache_dir=cache_dir)
+
+    def models_used(self) -> tuple[dict[str, Any], ...]:
+        """Role, id, sha256 and calibration of each model that a run has had."""
+        used: list[tuple[str, Identified | RelationModel]] = []
+        if self.settings.assessor not in JUDGES:
+            used.append(("relation", self.relation_model))
+        if "embedder" in self.__dict__ or self.settings.assessor not in JUDGES:
+            used.append(("embedder", self.embedder))
+        if "llm" in self.__dict__:
+            used.insert(0, ("llm", self.llm))
+        if (reranker := self.__dict__.get("reranker")) is not None:
+            used.append(("reranker", reranker))
+        return tuple(
+            {"role": role, "id": m.id, "sha256": m.sha256}
+            | (describe(self.relation_model) if role == "relation" else {})
+            for role, m in used
+        )
+
+    def unlike(self, record: Record, run: Mapping[str, Any]) -> list[str]:
+        """What a run over the record would not have as an earlier one had it.
+
+        That is of version, settings, prompts, models, thresholds and index, a line each. The models
+        that it had are loaded for that.
+
+        Args:
+            record: what would be verified.
+            run: of the earlier assessment, see ``report.to_dict``.
+
+        Raises:
+            ModelError: if a model cannot be loaded.
+        """
+        here: dict[str, Any] = {
+            "version": __version__,
+            "settings": self.settings.as_dict(),
+            "prompts": prompts_here(),
+        }
+        if found := unlike(run, here):
+            return found
+        roles = {model["role"] for model in run["models"]}
+        for role in roles & {"llm", "embedder", "reranker"}:
+            getattr(self, role)  # is among those used once it is loaded
+        here["models"] = [model for model in self.models_used() if model["role"] in roles]
+        here["risk"] = asdict(self.risk) if self.risk else None
+        here["index"] = self.index_used(record)
+        return unlike(run, here)
+
+    def index_used(self, record: Record) -> dict[str, Any] | None:
+        """Where the contexts of a record come from; None if it brings them."""
+        if self.store is None or record.contexts is not None:
+            return None
+        return {
+            "store": self.store.place,
+            "collection": self.store.collection,
+            "chunks": self.store.count(),
+            "digest": self.store.digest(),
+        }

@@ -1,0 +1,47 @@
+"""An NLI encoder as pair scorer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.models.contracts import PairClassifier
+from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
+
+#: A softmax can give 0; its logarithm has to stay finite.
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+class EncoderPairScorer:
+    """A three-way classifier of pairs; implements ``PairScorer``."""
+
+    def __init__(self, classifier: PairClassifier) -> None:
+        self._classifier = classifier
+        self.id = classifier.id
+        self.sha256 = classifier.sha256
+
+    def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
+        """Classify each hypothesis against the premise; see ``PairScorer``.
+
+        Raises:
+            ScoringError: if the classifier cannot take a pair, or gives no probabilities.
+        """
+        text = as_read(premise)
+        rows = self._classifier.classify([(text, h) for h in hypotheses])
+        if (
+            rows.shape != (len(hypotheses), 3)
+            or not (np.isfinite(rows) & (rows >= 0)).all()
+            or not rows.any(axis=1).all()
+        ):
+            raise ScoringError(f"{self.id}: what it gave are no probabilities of three labels")
+        # A softmax in float32 may miss 1 by more than our tolerance.
+        rows = np.maximum(rows / rows.sum(axis=1, keepdims=True), _SMALLEST)
+        found: LogProbabilities = np.log(rows)
+        return found
+
+
+def as_read(premise: Premise) -> str:
+    """A premise as one text, its titles in front: what an encoder reads, and is trained on."""
+    return f"{premise.title}. {premise.text}" if premise.title else premise.text

@@ -1,0 +1,69 @@
+"""An instructed LLM as pair scorer: the probabilities of its label tokens.
+
+The instructions, the solved examples and the passage are read once; each claim is a
+short continuation. A model with an adapter for it gets instructions without examples. No
+text is generated and nothing is parsed: the model's probabilities of the three label
+tokens are renormalised over them (FactReasoner §3.1, as exact label scoring).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, cast
+
+from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.contracts import Adaptable, LabelScorer
+from factcheck_local.models.prompts import load_prompt
+from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
+
+PROMPT = "relate"
+
+#: The prompt of a model with an adapter for it.
+ADAPTED_PROMPT = "relate-v2"
+
+#: Tokens read as entailment, contradiction, neutral: those of the prompt.
+LABELS = ("A", "B", "C")
+
+#: Stands for the title of a passage that has none.
+UNTITLED = "document"
+
+
+class LlmPairScorer:
+    """Label scoring over an instructed LLM; implements ``PairScorer``.
+
+    Args:
+        scorer: the LLM.
+        prompt: name of the prompt.
+        name: see ``id``; by default of the model and the prompt.
+    """
+
+    def __init__(
+        self, scorer: LabelScorer, *, prompt: str = PROMPT, name: str | None = None
+    ) -> None:
+        self._scorer = scorer
+        self._prompt = load_prompt(prompt)
+        self.id = name or f"{scorer.id}/{self._prompt.id}"
+        self.sha256 = scorer.sha256
+
+    @classmethod
+    def of_card(cls, card: ModelCard, model: LabelScorer | Adaptable) -> Self:
+        """The best that a card offers for its loaded model: with its adapter, if it has one."""
+        name = f"{card.id}/{card_key(card)}"
+        if ADAPTED_PROMPT in card.adapters:
+            adapted = cast(Adaptable, model).adapted(ADAPTED_PROMPT)
+            return cls(adapted, prompt=ADAPTED_PROMPT, name=name)
+        return cls(cast(LabelScorer, model), name=name)
+
+    def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
+        """Score each hypothesis against the premise; see ``PairScorer``."""
+        opening = self._prompt.opening(title=premise.title or UNTITLED, passage=premise.text)
+        endings = [self._prompt.close(claim=h) for h in hypotheses]
+        return self._scorer.score_labels(opening, endings, LABELS)
+
+
+def card_key(card: ModelCard) -> str:
+    """What names a card's scorer beside the model, as ``relate-v2+adapter-1a2b3c4d``."""
+    adapter = card.adapters.get(ADAPTED_PROMPT)
+    if adapter is None:
+        return load_prompt(PROMPT).id
+    return f"{load_prompt(ADAPTED_PROMPT).id}+{adapter.name}"

@@ -1,0 +1,240 @@
+"""From the name of a relation model to the model: scorer, cache, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.core.text.hostile import readable
+from factcheck_local.core.types import Thresholds
+from factcheck_local.indexer.parts import VERDICTS
+from factcheck_local.models.cards import ModelCard, find_card
+from factcheck_local.models.contracts import LabelScorer
+from factcheck_local.models.registry import DEFAULT_ENCODER, load_model
+from factcheck_local.pipeline.relation import llm
+from factcheck_local.pipeline.relation.calibration import CalibratedRelationModel, Calibration
+from factcheck_local.pipeline.relation.calibration_file import find_calibration
+from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure, slow_weight
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.guard import GuardedRelationModel
+from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
+from factcheck_local.pipeline.relation.risk import card_risk, find_risk
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel
+from factcheck_local.pipeline.relation.tables import StatedRelationModel
+from factcheck_local.pipeline.settings import Tables
+
+#: What the relation model ``cascade`` is.
+CASCADE = "encoder+llm"
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """How a model of one role becomes a scorer.
+
+    Attributes:
+        scorer: makes the scorer of a card's loaded model.
+        scorer_id: the scorer's id.
+        calibration_key: gives the table of the card's ``calibration`` that is for it.
+    """
+
+    scorer: Callable[[ModelCard, Any], PairScorer]
+    scorer_id: Callable[[ModelCard], str]
+    calibration_key: Callable[[ModelCard], str]
+
+
+_ROLES = {
+    "llm": _Role(
+        llm.LlmPairScorer.of_card, lambda card: f"{card.id}/{llm.card_key(card)}", llm.card_key
+    ),
+    "encoder": _Role(
+        lambda _card, model: EncoderPairScorer(model), lambda card: card.id, lambda _card: "encoder"
+    ),
+}
+
+
+def relation_card(name: str, default_llm: str) -> ModelCard:
+    """The card of the model that a relation model's name stands for.
+
+    Args:
+        name: ``llm`` for the run's own LLM, ``encoder`` for the one that comes with
+            the package, or the card of an LLM or encoder.
+        default_llm: what ``llm`` stands for.
+
+    Raises:
+        ModelError: if there is no such model, or it is of another role.
+    """
+    card = find_card({"llm": default_llm, "encoder": DEFAULT_ENCODER}.get(name, name))
+    return card if card.role in _ROLES else find_card(card.id, "encoder")
+
+
+def scorer_key(card: ModelCard) -> tuple[str, str]:
+    """Id and sha256 of the scorer of a model with files, without loading it."""
+    return _ROLES[card.role].scorer_id(card), card.sha256
+
+
+def card_calibration(card: ModelCard) -> Calibration:
+    """The calibration that a model comes with.
+
+    Raises:
+        ModelError: if it is malformed.
+    """
+    return Calibration.from_card(card.calibration, _ROLES[card.role].calibration_key(card))
+
+
+def _card_risk(card: ModelCard, slow: ModelCard | None = None) -> Thresholds | None:
+    """The thresholds of a card for its model alone, or for a cascade with a slow one."""
+    if slow is not None:
+        return card_risk(card.risk, _ROLES[slow.role].scorer_id(slow))
+    return card_risk(card.risk, _ROLES[card.role].calibration_key(card))
+
+
+def load_pair_scorer(
+    card: ModelCard, *, loaded: LabelScorer | None = None, cache_dir: Path | None = None
+) -> PairScorer:
+    """The uncalibrated scorer of a model.
+
+    Args:
+        card: of an LLM or an encoder.
+        loaded: an LLM that is in memory already, used if it is the one meant.
+        cache_dir: the folder of the store that keeps scores. The model is then loaded
+            at the first pair that is not kept there; None loads it now, and keeps none.
+
+    Raises:
+        ModelError: if the model is not here or cannot be loaded.
+        StoreError: if the store's cache is damaged.
+    """
+    role = _ROLES[card.role]
+
+    def load() -> PairScorer:
+        use = loaded is not None and loaded.id == card.id
+        return role.scorer(card, loaded if use else load_model(card.id))
+
+    if cache_dir is None:
+        return load()
+    cache = VerdictCache(cache_dir / VERDICTS)
+    if not card.files:
+        # A server says what it is when it is asked.
+        scorer = load()
+        return CachedPairScorer(lambda: scorer, scorer.id, scorer.sha256, cache)
+    if not card.is_installed():
+        # Says now what is missing, not when the first pair is to be read.
+        card.check()
+    return CachedPairScorer(load, *scorer_key(card), cache)
+
+
+def load_relation_model(
+    name: str,
+    *,
+    default_llm: str,
+    loaded: LabelScorer | None = None,
+    store_dir: Path | None = None,
+    cache: bool = True,
+    quantities: bool = True,
+    cut_instructions: bool = True,
+    tables: Tables = "stated",
+    budget: int | None = None,
+) -> RelationModel:
+    """Load the relation model called ``name``.
+
+    Args:
+        name: ``llm`` for the run's own LLM, ``encoder`` for the one that comes with
+            the package, the card of an LLM or encoder, or two of these joined by ``+``
+            for a cascade, the fast one first; ``cascade`` is ``encoder+llm``.
+        default_llm: what ``llm`` stands for.
+        loaded: an LLM that is in memory already, used if it is the one meant.
+        store_dir: the folder of a store, whose calibration wins over the card's and
+            whose cache is used; None for neither.
+        cache: whether that cache is used. It changes no score.
+        quantities: whether quantities that exclude each other weigh in.
+        cut_instructions: whether what is hidden in a text or addressed to a model is cut.
+        tables: how it reads tables.
+        budget: pairs of a run that the slow model of a cascade may read, the least sure
+            ones; None for all that the fast one leaves open.
+
+    Raises:
+        ModelError: if there is no such model, or it is of another role.
+        StoreError: if the store's calibration or cache is damaged.
+    """
+
+    def single(one: str) -> tuple[ModelCard, RelationModel, bool]:
+        """Card and model, and whether it is calibrated as the card says."""
+        card = relation_card(one, default_llm)
+        scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
+        own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
+        model = (
+            CalibratedRelationModel(scorer, own.calibration)
+            if own
+            else CalibratedRelationModel(scorer, card_calibration(card), _card_risk(card))
+        )
+        guarded = GuardedRelationModel(model) if quantities else model
+        layered = shown(guarded, cut_instructions=cut_instructions, tables=tables)
+        return card, layered, own is None
+
+    # The guard is inside the cascade: numbers that clash leave the fast model unsure.
+    fast, joined, slow = (CASCADE if name == "cascade" else name).partition("+")
+    card, model, shipped = single(fast)
+    if not joined:
+        return model
+    slow_card, second, both = single(slow)
+    return CascadeRelationModel(
+        model,
+        second,
+        Sure.from_card(card.options),
+        weight=slow_weight(card.options),
+        budget=budget,
+        # A budget leaves pairs to the fast model that the thresholds were not fitted with.
+        risk=_card_risk(card, slow_card) if shipped and both and budget is None else None,
+    )
+
+
+def shown(model: RelationModel, *, cut_instructions: bool, tables: Tables) -> RelationModel:
+    """A model in the layers that decide what of a text it is shown."""
+    if cut_instructions:
+        model = HardenedRelationModel(model)
+    if tables == "raw":
+        return model
+    # Cut on both sides: a header and its cell may only say together what is addressed to a model.
+    return StatedRelationModel(model, readable if cut_instructions else str)
+
+
+def describe(model: RelationModel) -> dict[str, Any]:
+    """What a run's record says of a relation model beside its name and hash.
+
+    A store may have its own calibration, which the model's name does not tell.
+    """
+    if isinstance(model, StatedRelationModel | HardenedRelationModel | GuardedRelationModel):
+        return describe(model.model)
+    if isinstance(model, CascadeRelationModel):
+        return {"fast": describe(model.fast), "slow": describe(model.slow)}
+    if isinstance(model, CalibratedRelationModel):
+        return {"calibration": asdict(model.calibration)}
+    return {}
+
+
+def thresholds_of(model: RelationModel, assessor: str, store_dir: Path | None) -> Thresholds | None:
+    """From which P on claims get a verdict: the store's thresholds, or those of the model's card.
+
+    Args:
+        model: as it was loaded.
+        assessor: whose P it is.
+        store_dir: the folder of a store; None for none.
+
+    Returns:
+        None where neither has any for this model, as it is calibrated, and this assessor.
+
+    Raises:
+        StoreError: if the store's thresholds are damaged.
+    """
+    if store_dir is not None:
+        own = find_risk(store_dir, model.id, model.sha256, describe(model), assessor)
+        if own is not None:
+            return own
+    while isinstance(model, StatedRelationModel | HardenedRelationModel | GuardedRelationModel):
+        model = model.model
+    if not isinstance(model, CalibratedRelationModel | CascadeRelationModel):
+        return None
+    shipped = model.risk
+    return shipped if shipped is not None and shipped.assessor == assessor else None

@@ -1,0 +1,21 @@
+"""Whether the numbers, dates and measures of a claim are those of a passage."""
+
+from factcheck_local.pipeline.relation.quantities.compare import compare_quantities
+from factcheck_local.pipeline.relation.quantities.values import (
+    Bound,
+    Comparison,
+    Kind,
+    Quantity,
+    QuantityMatch,
+    Status,
+)
+
+__all__ = [
+    "Bound",
+    "Comparison",
+    "Kind",
+    "Quantity",
+    "QuantityMatch",
+    "Status",
+    "compare_quantities",
+]

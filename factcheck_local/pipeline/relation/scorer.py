@@ -1,0 +1,64 @@
+"""What the relate stage needs of a relation model, and a relation model of its scorer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from factcheck_local.core.types import Relation
+
+LogProbabilities = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A passage, and the path of titles that says what it is about."""
+
+    title: str
+    text: str
+
+
+class PairScorer(Protocol):
+    """Gives a model's own probabilities, before any calibration."""
+
+    @property
+    def id(self) -> str:
+        """Names the model, and the prompt where there is one."""
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the weights, lower-case hex."""
+
+    def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
+        """Score each of n hypotheses against one premise.
+
+        Returns:
+            Shape (n, 3), float64: finite natural-log probabilities of entailment,
+            contradiction and neutral, in this order, each row normalised.
+
+        Raises:
+            ScoringError: if the model cannot take the premise or a hypothesis.
+        """
+
+
+class RelationModel(Protocol):
+    """Gives p(r | premise, hypothesis) for one premise and several hypotheses."""
+
+    @property
+    def id(self) -> str:
+        """Names the model, and the prompt where there is one."""
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the weights, lower-case hex."""
+
+    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+        """One relation per hypothesis, in order.
+
+        Raises:
+            ScoringError: if the model cannot take the premise.
+        """

@@ -1,0 +1,1 @@
+"""Passages for claims: search, fusion, rerankers, near duplicates, further queries."""

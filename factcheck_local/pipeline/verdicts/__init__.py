@@ -1,0 +1,1 @@
+"""Relations become a Markov network, its posteriors verdicts, each with its quotes."""

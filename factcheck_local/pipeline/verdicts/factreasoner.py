@@ -1,0 +1,201 @@
+"""FactReasoner (FR1 to FR4): posteriors of a graphical model become verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from factcheck_local.core.errors import InferenceError
+from factcheck_local.core.types import (
+    Answer,
+    Assessment,
+    Atom,
+    AtomAssessment,
+    Context,
+    Evidence,
+    EvidenceLink,
+    InferenceInfo,
+    Quote,
+    ScoredPair,
+    Sensitivity,
+    SourceReliability,
+    Thresholds,
+    Verdict,
+)
+from factcheck_local.markov import Marginals, Network, infer
+from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.decide import HALF, verdict
+from factcheck_local.pipeline.verdicts.documents import SourceVariable, count_once, with_sources
+from factcheck_local.pipeline.verdicts.network import build_network, discounted, links_from
+from factcheck_local.pipeline.verdicts.sensitivity import sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """The edges between the variables, and what follows from them.
+
+    Attributes:
+        links: the edges.
+        marginals: None if inference failed.
+        failure: why.
+        sources: what FR4 says of documents.
+        sensitivity: by atom id.
+        untried: relations whose removal was not tried.
+    """
+
+    links: tuple[EvidenceLink, ...]
+    marginals: Marginals | None
+    failure: str | None = None
+    sources: tuple[SourceReliability, ...] = ()
+    sensitivity: Mapping[str, Sensitivity] = field(default_factory=dict)
+    untried: int = 0
+
+
+def witnesses(
+    contexts: Sequence[Context], links: Sequence[EvidenceLink], settings: Settings
+) -> tuple[tuple[Context, ...], tuple[EvidenceLink, ...]]:
+    """The passages and links that enter the network.
+
+    In FR4 copies of a text count once; what is said of the one holds of all.
+    """
+    if settings.assessor == "fr4":
+        return count_once(contexts, links, near_duplicates(contexts))
+    return tuple(contexts), tuple(links)
+
+
+def fact_network(
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    links: Sequence[EvidenceLink],
+    settings: Settings,
+) -> tuple[Network, list[SourceVariable]]:
+    """The network over ``witnesses``, and the documents' variables that FR4 adds to it.
+
+    ``links`` have the strengths of ``verdicts.network.discounted``.
+    """
+    network = build_network(atoms, contexts, links, settings.parameterisation)
+    if settings.assessor == "fr4":
+        return with_sources(network, contexts, settings.source_correlation)
+    return network, []
+
+
+def reason(
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    pairs: Sequence[ScoredPair],
+    settings: Settings,
+    *,
+    explained: bool = True,
+) -> Posterior:
+    """Build the network and infer; an impossible network fails with its reason.
+
+    Args:
+        atoms: the check-worthy ones.
+        contexts: all that were retrieved.
+        pairs: what the relation model read.
+        settings: of the network.
+        explained: whether it is solved again and again to find what each atom rests on.
+    """
+    links = links_from(pairs)
+    passages, edges = witnesses(contexts, links, settings)
+
+    def solve(
+        claims: Sequence[Atom], given: Sequence[Context], between: Sequence[EvidenceLink]
+    ) -> tuple[Marginals, list[SourceVariable]]:
+        # Here, so that a network without some of the links does not count them.
+        together = discounted(between, settings.relation_correlation)
+        network, documents = fact_network(claims, given, together, settings)
+        wanted = (*(a.id for a in claims), *(d.variable for d in documents))
+        return infer(network, settings.method, wanted=wanted), documents
+
+    try:
+        marginals, documents = solve(atoms, passages, edges)
+        found: Mapping[str, Sensitivity] = {}
+        untried = 0
+        if explained:
+            found, untried = sensitivity(
+                atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
+            )
+    except InferenceError as error:
+        return Posterior(links, None, str(error))
+    sources = tuple(
+        SourceReliability(d.source, d.prior, marginals.p_true[d.variable]) for d in documents
+    )
+    return Posterior(links, marginals, None, sources, found, untried)
+
+
+def assess(
+    answer: Answer,
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    pairs: Sequence[ScoredPair],
+    posterior: Posterior,
+    quotes: Mapping[tuple[str, str], Sequence[Quote]],
+    failures: Mapping[str, str],
+    settings: Settings,
+    notes: Sequence[str] = (),
+    thresholds: Thresholds = HALF,
+) -> Assessment:
+    """Put verdicts and evidence together.
+
+    Args:
+        answer: what was verified.
+        atoms: all of them, skipped ones too.
+        contexts: all that were retrieved.
+        pairs: what the relation model read.
+        posterior: of the check-worthy atoms.
+        quotes: deciding sentences by (context id, atom id).
+        failures: atom id -> why it is ``unscored``, whatever else is known.
+        settings: for the verdicts.
+        notes: what the stages had to say beside their results.
+        thresholds: of the verdicts.
+    """
+    by_id = {c.id: c for c in contexts}
+    found = []
+    for atom in atoms:
+        if not atom.kind.check_worthy and atom.id not in failures:
+            found.append(AtomAssessment(atom, Verdict.SKIPPED))
+            continue
+        reason_failed = failures.get(atom.id) or posterior.failure
+        if reason_failed or posterior.marginals is None:
+            found.append(AtomAssessment(atom, Verdict.UNSCORED, reason=reason_failed))
+            continue
+        own = [link for link in posterior.links if link.hypothesis == atom.id]
+        own.sort(key=lambda link: (-link.probability * by_id[link.premise].prior, link.premise))
+        probability = posterior.marginals.p_true[atom.id]
+        found.append(
+            AtomAssessment(
+                atom,
+                verdict(probability, own, by_id, strong=settings.strong, thresholds=thresholds),
+                probability,
+                evidence=tuple(
+                    Evidence(
+                        x.premise,
+                        x.label,
+                        x.probability,
+                        tuple(quotes.get((x.premise, atom.id), ())),
+                    )
+                    for x in own
+                ),
+                sensitivity=posterior.sensitivity.get(atom.id),
+            )
+        )
+    marginals = posterior.marginals
+    return Assessment(
+        answer=answer,
+        atoms=tuple(found),
+        contexts=tuple(contexts),
+        links=posterior.links,
+        pairs=tuple(pairs),
+        inference=InferenceInfo(
+            method=marginals.method if marginals else "none",
+            exact=marginals.exact if marginals else False,
+            converged=marginals.converged if marginals else False,
+            log_z=marginals.log_z if marginals else None,
+            multimodal=marginals.multimodal if marginals else False,
+            error=marginals.error if marginals else None,
+        ),
+        notes=tuple(notes),
+        sources=posterior.sources,
+    )

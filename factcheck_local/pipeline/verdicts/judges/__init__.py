@@ -1,0 +1,1 @@
+"""Assessors that ask an LLM about each claim instead of building a network."""

@@ -1,0 +1,118 @@
+"""The sentences of a passage that decide, verbatim in the source document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from factcheck_local.core.text.sentences import sentence_spans
+from factcheck_local.core.types import Context, Quote, Span
+from factcheck_local.models.contracts import Embedder, FloatArray
+
+_HEADING = re.compile(r" {0,3}#{1,6}\s")
+
+#: Sentences quoted of a passage at most.
+MAX_SENTENCES = 3
+
+#: What a further sentence has to add to the cosine of the quoted ones and the claim. On
+#: 208 claims of WiCE dev, one sentence: precision 0.91, recall of the supporting ones
+#: 0.66; with a gain of 0.06, 0.87 and 0.73; with any gain, 0.73 and 0.85.
+MIN_GAIN = 0.06
+
+
+def sentences_of(text: str) -> list[Span]:
+    """What can be quoted of a passage: its sentences, list items and table rows.
+
+    A heading, like a table's head row, says what something is about and decides
+    nothing. Where there is nothing else, headings are quoted.
+    """
+    return _spans(text, headings=False) or _spans(text, headings=True)
+
+
+def _spans(text: str, *, headings: bool) -> list[Span]:
+    spans: list[Span] = []
+    start = 0
+    lines = text.splitlines(keepends=True)
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if not _is_table_rule(below) and (headings or not _HEADING.match(line)):
+            spans += sentence_spans(text, start, start + len(line))
+        start += len(line)
+    # Rules of a table and lone bullets hold no words.
+    return [s for s in spans if any(c.isalnum() for c in s.of(text))]
+
+
+def _is_table_rule(line: str) -> bool:
+    """Whether a line is the rule under a Markdown table's head, as ``|---|:--|``."""
+    return "|" in line and "-" in line and not set(line) - set("|-: \t\r\n")
+
+
+def pick_quotes(
+    pairs: Sequence[tuple[str, str]],
+    contexts: Mapping[str, Context],
+    claims: Mapping[str, str],
+    embedder: Embedder,
+) -> dict[tuple[str, str], tuple[Quote, ...]]:
+    """The sentence most similar to each claim, and those that bring it closer still.
+
+    Similarity is the cosine of the claim's embedding and the sum of the sentences'.
+
+    Args:
+        pairs: (context id, claim id).
+        contexts: by id; those without a span are quoted by offsets in their text.
+        claims: texts by id.
+        embedder: compares sentences with claims.
+
+    Returns:
+        One to ``MAX_SENTENCES`` quotes for every pair whose context has a sentence, the
+        most similar one first.
+    """
+    used = list(dict.fromkeys(c for c, _ in pairs))
+    spans = {c: sentences_of(contexts[c].text) for c in used}
+    texts = [s.of(contexts[c].text) for c in used for s in spans[c]]
+    asked = list(dict.fromkeys(a for _, a in pairs))
+    vectors = np.split(
+        embedder.embed(texts), np.cumsum([len(spans[c]) for c in used])[:-1].tolist()
+    )
+    sentence_vectors = dict(zip(used, vectors, strict=True)) if used else {}
+    claim_vectors = dict(zip(asked, embedder.embed([claims[a] for a in asked]), strict=True))
+    quotes = {}
+    for context_id, claim_id in pairs:
+        if not spans[context_id]:
+            continue
+        context = contexts[context_id]
+        offset = context.span.start if context.span else 0
+        chosen = deciding(sentence_vectors[context_id], claim_vectors[claim_id])
+        quotes[context_id, claim_id] = tuple(
+            Quote(span.of(context.text), Span(offset + span.start, offset + span.end))
+            for span in (spans[context_id][i] for i in chosen)
+        )
+    return quotes
+
+
+def deciding(sentences: FloatArray, claim: FloatArray) -> list[int]:
+    """Which sentences together are most similar to a claim, chosen greedily.
+
+    Args:
+        sentences: unit vectors, shape (n, d), n at least 1.
+        claim: unit vector, shape (d,).
+
+    Returns:
+        One to ``MAX_SENTENCES`` rows, in the order of their choice.
+    """
+    chosen = [int(np.argmax(sentences @ claim))]
+    total = sentences[chosen[0]]
+    reached = float(total @ claim)
+    while len(chosen) < min(MAX_SENTENCES, len(sentences)):
+        sums = total + sentences
+        # A vector and its opposite add up to none.
+        lengths = np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+        cosines = sums @ claim / lengths
+        cosines[chosen] = -np.inf
+        best = int(np.argmax(cosines))
+        if cosines[best] < reached + MIN_GAIN:
+            break
+        chosen.append(best)
+        total, reached = sums[best], float(cosines[best])
+    return chosen

@@ -1,0 +1,122 @@
+"""What a posterior rests on: the source, the prior or the relation that it turns on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from factcheck_local.core.types import Atom, Context, EvidenceLink, Sensitivity
+
+#: P(true) of every variable, given contexts and links.
+Solve = Callable[[Sequence[Atom], Sequence[Context], Sequence[EvidenceLink]], Mapping[str, float]]
+
+#: Priors that each source is given in turn.
+PRIOR_RANGE = (0.5, 0.99)
+
+#: Once so many networks have been solved for an answer, no more relations are tried.
+MAX_RUNS = 400
+
+
+def sensitivity(
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    links: Sequence[EvidenceLink],
+    p_true: Mapping[str, float],
+    solve: Solve,
+) -> tuple[dict[str, Sensitivity], int]:
+    """Solve the network again with one thing changed at a time.
+
+    Args:
+        atoms: those with a posterior.
+        contexts: their contexts.
+        links: the edges of the network.
+        p_true: the posteriors as they are.
+        solve: builds and solves a network; it has no more zeros than the whole one.
+
+    Returns:
+        By atom id, and how many relations were left untried for want of runs. An atom
+        that nothing relates to has no entry.
+    """
+    runs = MAX_RUNS
+    found: dict[str, Sensitivity] = {}
+    untried = 0
+    for part_atoms, part_contexts, part_links in _parts(atoms, contexts, links):
+        without: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
+        alone: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
+        low = {a.id: p_true[a.id] for a in part_atoms}
+        high = dict(low)
+        sources = {c.id: c.source for c in part_contexts}
+        for source in dict.fromkeys(sources.values()):
+            rest = [
+                x
+                for x in part_links
+                if source not in (sources.get(x.premise), sources.get(x.hypothesis))
+            ]
+            others = [c for c in part_contexts if c.source != source]
+            solved = solve(part_atoms, others, rest)
+            for atom in without:
+                without[atom][source] = solved[atom]
+            inside = [
+                x
+                for x in part_links
+                if sources[x.premise] == source == sources.get(x.hypothesis, source)
+            ]
+            own = [c for c in part_contexts if c.source == source]
+            solved = solve(part_atoms, own, inside)
+            for atom in without.keys() & {x.hypothesis for x in inside}:
+                alone[atom][source] = solved[atom]
+            for prior in PRIOR_RANGE:
+                changed = [
+                    replace(c, prior=prior) if c.source == source else c for c in part_contexts
+                ]
+                solved = solve(part_atoms, changed, part_links)
+                for atom in without:
+                    low[atom] = min(low[atom], solved[atom])
+                    high[atom] = max(high[atom], solved[atom])
+            runs -= 2 + len(PRIOR_RANGE)
+        turning: dict[str, tuple[float, EvidenceLink]] = {}
+        for link in sorted(part_links, key=lambda x: -x.strength):
+            if runs <= 0:
+                untried += 1
+                continue
+            runs -= 1
+            rest = [x for x in part_links if x is not link]
+            solved = solve(part_atoms, part_contexts, rest)
+            for atom in without:
+                change = abs(solved[atom] - p_true[atom])
+                flips = _side(solved[atom]) != _side(p_true[atom])
+                if flips and change > turning.get(atom, (0.0,))[0]:
+                    turning[atom] = change, link
+        for a in part_atoms:
+            pivotal = turning[a.id][1] if a.id in turning else None
+            found[a.id] = Sensitivity(without[a.id], low[a.id], high[a.id], pivotal, alone[a.id])
+    return found, untried
+
+
+def _side(p: float) -> int:
+    """-1 below ½, 1 above it."""
+    return (p > 0.5) - (p < 0.5)
+
+
+def _parts(
+    atoms: Sequence[Atom], contexts: Sequence[Context], links: Sequence[EvidenceLink]
+) -> list[tuple[list[Atom], list[Context], list[EvidenceLink]]]:
+    """What is joined by links or by a common source, without atoms that nothing relates to."""
+    from networkx import Graph, connected_components  # slow to import
+
+    graph = Graph()
+    graph.add_edges_from((x.premise, x.hypothesis) for x in links)
+    first: dict[str, str] = {}
+    for c in contexts:
+        if c.id in graph:
+            graph.add_edge(c.id, first.setdefault(c.source, c.id))
+    parts = [
+        (
+            [a for a in atoms if a.id in members],
+            [c for c in contexts if c.id in members],
+            [x for x in links if x.premise in members],
+        )
+        for members in connected_components(graph)
+    ]
+    # Passages may be related with each other and with no atom.
+    return [part for part in parts if part[0]]

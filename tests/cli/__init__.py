@@ -1,0 +1,1 @@
+"""Tests of factcheck_local.cli."""

@@ -1,0 +1,127 @@
+"""factcheck index: what it is told of limits, and that it goes on when it watches."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from .helpers import factcheck
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_limits_and_what_is_over_them(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("Leave is 25 days.")
+    (docs / "b.txt").write_text("word " * 30_000)
+    done = factcheck("index", docs, "--store", tmp_path / "s", "--max-file-size", "0.1")
+    assert done.code == 0
+    assert "failed: b.txt: has 0.1 MB, more than the limit of 0.1 MB\n" in done.out
+    assert done.out.endswith(f"1 failed; 1 passages in {tmp_path / 's'}\n")
+    assert "\x1b" not in done.out + done.err  # a bar is for terminals
+    assert factcheck("index", docs, "--max-file-time", "0").code == 2
+
+
+def hear_interrupts() -> None:
+    """Undo what a shell does that puts the tests into the background: it has them ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def test_watching(tmp_path: Path) -> None:
+    """A change is indexed, a broken profile is said and survived, an interrupt ends it."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("Leave is 25 days.")
+    command = [sys.executable, str(ROOT / "cli.py"), "index", str(docs), "--watch"]
+    with subprocess.Popen(
+        [*command, "--store", str(tmp_path / "s")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_interrupts,
+    ) as watching:
+        assert watching.stdout is not None
+        assert watching.stderr is not None
+        stop = threading.Timer(300, watching.kill)
+        stop.start()
+        assert watching.stdout.readline().startswith("1 indexed, 0 unchanged")
+        assert watching.stderr.readline() == "watching; interrupt to end\n"
+        (docs / "b.md").write_text("Pay is due on the last day.")
+        assert watching.stdout.readline().startswith("1 indexed, 1 unchanged")
+        (docs / "reliability.toml").write_text("default = 2")
+        assert "default must be between 0 and 1" in watching.stderr.readline()
+        (docs / "reliability.toml").unlink()
+        (docs / "a.md").unlink()
+        assert watching.stdout.readline() == "removed: a.md: file is gone\n"
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(60) == 130
+        stop.cancel()
+
+
+#: Watches a folder; what the first interrupt raises is dropped, as in a finaliser.
+_DROPPING = """
+import sys, weakref
+from factcheck_local.cli import index, script
+
+class Held: pass
+
+def dropped(paths, ignore, *, stop):
+    import os, signal
+    yield frozenset()
+    held = Held()
+    ref = weakref.ref(held, lambda _: os.kill(os.getpid(), signal.SIGINT))
+    del held
+    print("still watching", flush=True)
+    yield from kept(paths, ignore, stop=stop)
+
+kept, index.changes = index.changes, dropped
+script()
+"""
+
+
+def test_an_interrupt_that_python_drops_ends_watching_all_the_same(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("Leave is 25 days.")
+    arguments = ["index", str(docs), "--watch", "--store", str(tmp_path / "s")]
+    done = subprocess.run(
+        [sys.executable, "-c", _DROPPING, *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        capture_output=True,
+        text=True,
+        preexec_fn=hear_interrupts,
+        timeout=120,
+    )
+    assert done.returncode == 130, done.stderr
+    assert "Exception ignored in" in done.stderr
+    assert "still watching" in done.stdout
+    assert done.stderr.endswith("factcheck: interrupted; what was written is kept\n")
+
+
+#: Ends with a thread that never does, as one that waits for a lock that an interrupt left taken.
+_HANGING = """
+import threading
+from factcheck_local import cli
+
+def interrupted():
+    threading.Thread(target=threading.Event().wait).start()
+    raise SystemExit(cli.INTERRUPTED)
+
+cli.main, cli.PATIENCE = interrupted, 0.2
+cli.script()
+"""
+
+
+def test_an_interrupted_run_ends_whatever_hangs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HANGING], env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=120
+    )
+    assert done.returncode == 130

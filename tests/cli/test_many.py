@@ -1,0 +1,469 @@
+"""Many answers at once: folders of reports that go on, merged documents, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from defusedxml import ElementTree
+from lxml import html as lxml_html
+
+from factcheck_local.cli import verify as verify_module
+from factcheck_local.cli.answers import report_names
+from factcheck_local.cli.common import make_view
+from factcheck_local.core.errors import InferenceError, ScoringError
+from factcheck_local.core.types import Answer
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.models.contracts import Message
+from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.relation import CalibratedRelationModel
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.run import Run
+from factcheck_local.report.render import FORMATS
+
+from .helpers import Done, factcheck, refused
+
+CLI = Path(__file__).resolve().parents[2] / "cli.py"
+
+PAGES = {"leave.md": "Leave is 25 days.", "pay.md": "Pay is monthly."}
+RIGHT, WRONG, UNKNOWN = "Leave is 25 days.", "Pay is weekly.", "Dogs may come."
+
+
+def judge(premise: str, hypothesis: str) -> tuple[float, float, float]:
+    if "unreadable" in hypothesis:
+        raise ScoringError("the passage does not fit")
+    if premise.split()[-3:-1] != hypothesis.split()[-3:-1] and not (
+        "Pay" in premise and "Pay" in hypothesis
+    ):
+        return 0.01, 0.01, 0.98
+    return (0.95, 0.02, 0.03) if hypothesis in premise else (0.02, 0.95, 0.03)
+
+
+class Work:
+    """What the fakes were asked: answers that were verified, checkers that were made."""
+
+    def __init__(self) -> None:
+        self.verified: list[str | None] = []
+        self.made = 0
+        self.sha256 = "0" * 64
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Work:
+    """A store and fakes for the models, in an empty working directory."""
+    seen = Work()
+
+    class Faked(FactChecker):
+        def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+            seen.made += 1
+            classifier = FakePairClassifier(judge)
+            classifier.sha256 = seen.sha256
+            super().__init__(
+                *arguments,
+                llm=FakeChatModel(last_line),
+                embedder=FakeEmbedder(),
+                relation_model=CalibratedRelationModel(EncoderPairScorer(classifier)),
+                **options,
+            )
+
+        def verify(self, record: Record) -> Run:
+            seen.verified.append(record.answer.path)
+            if "impossible" in record.answer.text:
+                raise InferenceError("the network has no answer")
+            return super().verify(record)
+
+    monkeypatch.setattr(verify_module, "FactChecker", Faked)
+    monkeypatch.chdir(tmp_path)
+    write("docs", PAGES)
+    index()
+    return seen
+
+
+def last_line(messages: Any) -> str:  # noqa: ANN401
+    """The sentence itself is the only claim."""
+    found: Message = messages[-1]
+    return f"- {found.content.rsplit('Sentence: ', 1)[-1].strip()}"
+
+
+def index() -> None:
+    embedder = FakeEmbedder()
+    path = Path(".factcheck")
+    made = Store.open(path) if path.exists() else Store.create(path, Fingerprint.of(embedder))
+    with made:
+        sync([Path("docs")], made, embedder)
+
+
+def write(folder: str, files: dict[str, str]) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (Path(folder) / name).write_text(text)
+
+
+ANSWERS = {"a.md": RIGHT, "b.md": f"{RIGHT} {WRONG}", "c.md": UNKNOWN}
+
+
+@pytest.fixture
+def answers(work: Work) -> list[str]:
+    assert work.made == 0
+    write("answers", ANSWERS)
+    return [f"answers/{name}" for name in ANSWERS]
+
+
+def names(folder: str = "out") -> set[str]:
+    return {p.name for p in Path(folder).iterdir()}
+
+
+def load(path: str) -> Any:  # noqa: ANN401
+    return json.loads(Path(path).read_text())
+
+
+# --------------------------------------------------------------------- folder
+
+
+def test_a_folder_of_reports(work: Work, answers: list[str]) -> None:
+    done = factcheck("verify", *answers, "--output", "out/new", "--format", "markdown")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines() == [
+        *(f"written to out/new/{x}.md" for x in "abc"),
+        "written to out/new/index.html",
+    ]
+    assert names("out/new") == {
+        *("a.md", "a.json", "b.md", "b.json", "c.md", "c.json"),
+        *("index.html", "summary.json"),
+    }
+    assert work.made == 1, "models are loaded once"
+    summary = load("out/new/summary.json")
+    assert summary["schema"] == "factcheck.summary/1"
+    assert [(a["path"], a["report"], a["precision"]) for a in summary["answers"]] == [
+        ("answers/a.md", "a.md", 1.0),
+        ("answers/b.md", "b.md", 0.5),
+        ("answers/c.md", "c.md", 0.0),
+    ]
+    counts = {v: n for v, n in summary["counts"].items() if n}
+    assert counts == {"supported": 2, "contradicted": 1, "not_found": 1}
+    assert summary["precision"] == 2 / 4
+    assert summary["failed"] == []
+    stored = load("out/new/b.json")
+    assert [a["verdict"] for a in stored["atoms"]] == ["supported", "contradicted"]
+    shown = factcheck("report", "out/new/b.json", "--format", "markdown")
+    assert shown.out == Path("out/new/b.md").read_text()
+
+
+def test_the_overview_links_the_reports(answers: list[str]) -> None:
+    odd = "answers/x <b>#1&\u202e.md"
+    Path(odd).write_text(WRONG)
+    factcheck("verify", *answers, odd, "nowhere.md", "--output", "out", "--format", "html")
+    text = Path("out/index.html").read_text()
+    page = lxml_html.document_fromstring(text)
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "script" not in policy
+    assert not page.xpath("//script | //*[@style] | //img | //link | //b")
+    links = page.xpath("//a/@href")
+    assert len(links) == 8
+    assert all((Path("out") / unquote(link)).is_file() for link in links)
+    rows = [r.text_content() for r in page.xpath("//tbody//th")]
+    assert rows == [*answers, "answers/x <b>#1&[U+202E].md"]
+    shown = [d.text_content() for d in page.xpath("//tbody/tr[2]//data")]
+    assert shown[0] == "0.50"
+    (alert,) = page.xpath("//p[@class='alert']")
+    assert alert.text_content() == (
+        "Not verified: nowhere.md: cannot be read: No such file or directory"
+    )
+
+
+def test_a_second_run_verifies_what_changed(work: Work, answers: list[str]) -> None:
+    def again(*options: object) -> list[str | None]:
+        work.verified.clear()
+        done = factcheck("verify", *answers, "--output", "out", *options)
+        assert done.code == 0, done
+        told = {line.split(":")[0] for line in done.err.splitlines() if "unchanged" in line}
+        assert told == set(answers) - set(work.verified)
+        return list(work.verified)
+
+    assert again() == answers
+    before = {n: Path("out", n).read_bytes() for n in names()}
+    assert again() == []
+    assert {n: Path("out", n).read_bytes() for n in names()} == before
+    assert again("--format", "markdown") == [], "another format is made from the JSON"
+    assert Path("out/b.md").is_file()
+
+    Path(answers[1]).write_text(f"{RIGHT} {UNKNOWN}")
+    assert again() == answers[1:2]
+    assert [a["verdict"] for a in load("out/b.json")["atoms"]] == ["supported", "not_found"]
+    assert again("-k", 2) == answers, "another setting"
+    assert again() == answers
+    assert again("--question", "How much?") == answers
+    assert again("--question", "How much?") == []
+    assert again("--again", "--question", "How much?") == answers
+    again()
+    work.sha256 = "1" * 64
+    assert again() == answers, "other weights"
+    write("docs", {"dogs.md": "Dogs may come."})
+    index()
+    assert again() == answers, "another index"
+    Path("out/a.json").write_text(Path("out/a.json").read_text()[:-40])
+    Path("out/c.json").unlink()
+    assert again() == [answers[0], answers[2]], "cut off, or gone"
+
+
+def test_an_interrupted_run_goes_on(
+    work: Work, answers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faked: type[FactChecker] = vars(verify_module)["FactChecker"]
+    kept = faked.verify
+
+    def interrupted(self: FactChecker, record: Record) -> Run:
+        if record.answer.path == answers[1]:
+            raise KeyboardInterrupt
+        return kept(self, record)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(faked, "verify", interrupted)
+        done = factcheck("verify", *answers, "--output", "out")
+    assert done.code == 130
+    assert names() == {"a.txt", "a.json"}, "no file is half written"
+    assert factcheck("verify", *answers, "--output", "out").code == 0
+    assert work.verified == answers, "each once"
+
+
+def test_what_could_not_be_scored_is_tried_again(work: Work, answers: list[str]) -> None:
+    Path(answers[0]).write_text("This is unreadable for pay: Pay is monthly.")
+    for _ in range(2):
+        assert factcheck("verify", *answers, "--output", "out", "--assessor", "fr1").code == 3
+    assert work.verified == [*answers, answers[0]]
+
+
+def test_a_single_answer_into_a_folder(work: Work, answers: list[str]) -> None:
+    """A pattern that happens to match one file still makes a folder, if it ends like one."""
+    assert factcheck("verify", answers[0], "--output", "out/").code == 0
+    assert names() == {"a.txt", "a.json", "index.html", "summary.json"}
+    assert factcheck("verify", answers[0], "--output", "out").code == 0
+    assert len(work.verified) == 1
+    assert factcheck("verify", answers[0], "--output", "one.txt").code == 0
+    assert Path("one.txt").read_text().count("✓ supported") == 1
+
+
+def test_records_of_a_file(work: Work) -> None:
+    records = [
+        {"output": RIGHT, "contexts": [{"id": "../../x", "text": text}]}
+        for text in ("Leave is 25 days.", "Nothing at all.")
+    ]
+    lines = [json.dumps(r) for r in records]
+    Path("r.jsonl").write_text("\n".join([lines[0], "{", lines[1]]))
+    done = factcheck("verify", "r.jsonl", "--output", "out", "--format", "jsonl")
+    assert done.code == 2
+    assert "factcheck: r.jsonl, line 2: not JSON: " in done.err
+    assert {n for n in names() if n.endswith(".jsonl")} == {"r-1.jsonl", "r-3.jsonl"}
+    (summary,) = load("out/summary.json")["failed"]
+    assert summary["path"] == "r.jsonl"
+    work.verified.clear()
+    records[1]["contexts"] = records[0]["contexts"]
+    Path("r.jsonl").write_text("\n".join([lines[0], "", json.dumps(records[1])]))
+    assert factcheck("verify", "r.jsonl", "--output", "out").code == 0
+    assert work.verified == ["r.jsonl, line 3"], "the same answer with other contexts"
+
+
+def test_a_file_whose_name_is_not_text(answers: list[str]) -> None:
+    odd = os.fsdecode(b"caf\xe9.md")
+    Path(odd).write_text(WRONG)
+    for form in FORMATS:
+        done = factcheck("verify", odd, answers[0], "--output", "out", "--format", form)
+        assert done.code == 0, form
+    assert {f"caf{ending}" for ending in FORMATS.values()} <= names()
+    assert load("out/summary.json")["answers"][0]["path"] == "caf\ufffd.md"
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["a/x.md", "b/x.md", "b/X.txt"], ["x", "x-2", "X-3"]),
+        (["index.md", "Summary.md"], ["index-2", "Summary-2"]),
+        (["../../etc/passwd", "..", "/", "-"], ["passwd", "answer", "answer-2", "answer-3"]),
+        ([".hidden.md", "a b?*:.md", "ä\x1b\n/.md"], ["hidden", "a-b", "md"]),
+        (["r.jsonl, line 7", "r-7.md", "r.json"], ["r-7", "r-7-2", "r"]),
+        ([None, "standard input"], ["answer", "answer-2"]),
+        (["x" * 300 + ".md"], ["x" * 50]),
+    ],
+)
+def test_names_of_reports(paths: list[str | None], expected: list[str]) -> None:
+    found = report_names([Record(Answer("x", path)) for path in paths])
+    assert found == expected
+    assert all(re.fullmatch(r"[^\W_][\w-]*", name) for name in found)
+
+
+# --------------------------------------------------------------------- stdout
+
+
+def shown(answers: list[str], form: str, *options: str) -> Done:
+    return factcheck("verify", *answers, "--format", form, *options)
+
+
+def test_one_after_the_other(answers: list[str]) -> None:
+    text = shown(answers, "text").out
+    assert [line for line in text.splitlines() if line in answers] == answers
+    pages = shown(answers, "markdown", "--only", "contradicted").out
+    assert pages.count("# Fact check of answers/") == 3
+    assert pages.count("| ✗ contradicted |") == 1
+    assert "✓ supported" not in pages
+    rows = [json.loads(line) for line in shown(answers, "jsonl").out.splitlines()]
+    assert [r["answer"]["path"] for r in rows] == answers
+    assert [r["answer"]["path"] for r in json.loads(shown(answers, "json").out)] == answers
+
+
+def test_merged(answers: list[str]) -> None:
+    (run,) = json.loads(shown(answers, "sarif").out)["runs"]
+    assert [a["location"]["uri"] for a in run["artifacts"]] == answers
+    found = [
+        (r["ruleId"], r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+        for r in run["results"]
+    ]
+    assert found == [("contradicted", answers[1]), ("not_found", answers[2])]
+    suites = ElementTree.fromstring(shown(answers, "junit", "--fail-on", "contradicted").out)
+    assert [(s.get("name"), s.get("failures")) for s in suites] == [
+        *((answers[0], "0"), (answers[1], "1"), (answers[2], "0"))
+    ]
+
+
+def test_standard_input_among_them(answers: list[str]) -> None:
+    done = factcheck("verify", answers[0], "-", "--format", "jsonl", stdin=WRONG.encode())
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert [f["answer"]["path"] for f in found] == [answers[0], "standard input"]
+
+
+# ------------------------------------------------------------------ exit codes
+
+
+def test_a_bad_answer_among_many(answers: list[str]) -> None:
+    Path("answers/bad.md").write_bytes(b"caf\xe9")
+    Path("answers/odd.md").write_text("This is impossible.")
+    given = ["answers/bad.md", answers[0], "nowhere.md", "answers/odd.md", answers[1]]
+    done = factcheck("verify", *given, "--format", "jsonl", "--fail-on", "contradicted")
+    assert done.code == 2
+    assert done.err.splitlines() == [
+        "factcheck: answers/bad.md: not valid UTF-8: byte 0xe9 at offset 3",
+        "factcheck: nowhere.md: cannot be read: No such file or directory",
+        "factcheck: answers/odd.md: the network has no answer",
+    ]
+    found = [json.loads(line)["answer"]["path"] for line in done.out.splitlines()]
+    assert found == answers[:2]
+    none = factcheck("verify", "x.md", "y.md", "--format", "sarif")
+    assert (none.code, none.out, len(none.err.splitlines())) == (2, "", 2)
+    assert "the network has no answer" in refused("verify", "answers/odd.md")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 0),
+        (("--fail-on", "contradicted"), 1),
+        (("--fail-on", "conflicting"), 0),
+        (("--fail-on", "conflicting, not-found"), 1),
+        (("--fail-under", "0"), 0),
+        (("--fail-under", "0.5"), 1),
+    ],
+)
+def test_exit_codes(answers: list[str], options: tuple[str, ...], code: int) -> None:
+    assert factcheck("verify", *answers, *options).code == code
+
+
+def test_unscored_weighs_more_than_a_finding_and_less_than_no_answer(answers: list[str]) -> None:
+    Path(answers[0]).write_text("This is unreadable for pay: Pay is monthly.")
+    options = ("--assessor", "fr1", "--fail-on", "contradicted")
+    assert factcheck("verify", *answers, *options).code == 3
+    assert factcheck("verify", *answers, "nowhere.md", *options).code == 2
+
+
+def test_report_fails_on_a_verdict(answers: list[str]) -> None:
+    factcheck("verify", *answers, "--output", "out")
+    for name, code in (("a", 0), ("b", 1), ("c", 0)):
+        done = factcheck("report", f"out/{name}.json", "--fail-on", "contradicted")
+        assert done.code == code
+        assert "factual precision" in done.out
+    sarif = factcheck("report", "out/b.json", "--format", "sarif")
+    assert len(json.loads(sarif.out)["runs"][0]["results"]) == 1
+
+
+def test_report_of_a_summary(answers: list[str], tmp_path: Path) -> None:
+    """Nothing is verified again: the documents are the same as those of verify."""
+    factcheck("verify", *answers, "--output", "out")
+    for form in ("sarif", "junit", "markdown", "text"):
+        done = factcheck("report", "out/summary.json", "--format", form)
+        direct = shown(answers, form)
+        assert (done.code, without_times(done.out)) == (0, without_times(direct.out))
+    target = tmp_path / "x.sarif"
+    done = factcheck(
+        *("report", "out/summary.json", "--format", "sarif"),
+        *("--output", target, "--fail-on", "not_found"),
+    )
+    assert done.code == 1
+    assert len(load(str(target))["runs"][0]["artifacts"]) == 3
+    assert "html is of one answer" in refused("report", "out/summary.json", "--format", "html")
+    Path("out/b.json").unlink()
+    assert refused("report", "out/summary.json").startswith("out/b.json: cannot be read: ")
+    summary = load("out/summary.json")
+    summary["answers"][0]["assessment"] = "../../elsewhere.json"
+    Path("out/summary.json").write_text(json.dumps(summary))
+    assert refused("report", "out/summary.json").startswith("out/elsewhere.json: cannot be read")
+
+
+def without_times(text: str) -> str:
+    text = re.sub(r"time: .*?\)", "", text, flags=re.DOTALL)
+    return re.sub(r'time(stamp)?="[^"]*"', "", text)
+
+
+# --------------------------------------------------------- terminals and pipes
+
+
+def test_a_pipe_that_is_not_utf8(answers: list[str]) -> None:
+    """Tables are in what the reader asked for, everything else is UTF-8."""
+    Path(answers[0]).write_text("Leave is 25 days – ☃.")
+    factcheck("verify", answers[0], "--output", "out/")
+    for form, encoding in (("text", "ascii"), ("json", "utf-8"), ("markdown", "utf-8")):
+        done = subprocess.run(
+            [sys.executable, str(CLI), "report", "out/a.json", "--format", form],
+            env=os.environ | {"PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+        )
+        assert done.stderr == b""
+        assert ("☃" in done.stdout.decode(encoding)) == (encoding == "utf-8")
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "colour"),
+    [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False)],
+)
+def test_a_terminal(
+    environment: dict[str, str], colour: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in (environment | {"COLUMNS": "61"}).items():
+        monkeypatch.setenv(name, value)
+    view = make_view("text", None)
+    assert (view.width, view.colour) == (61, colour)
+    into_file = make_view("text", tmp_path / "x.txt")
+    assert (into_file.width, into_file.colour) == (120, False)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
+    piped = make_view("text", None)
+    assert (piped.width, piped.colour, piped.encoding) == (120, False, "latin-1")

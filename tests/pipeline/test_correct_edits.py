@@ -1,0 +1,153 @@
+"""Edits, patches and rewritings by themselves: no pipeline, no store."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factcheck_local.core.types import Span
+from factcheck_local.correct.edits import apply, marked, unified_diff, without
+from factcheck_local.correct.replace import Wrong, rewrite
+from factcheck_local.models.fake import FakeChatModel
+
+
+@given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.text(max_size=5))))
+def test_what_is_outside_of_the_spans_stays(text: str, cuts: list[tuple[int, str]]) -> None:
+    places = sorted(min(at, len(text)) for at, _ in cuts)
+    spans = [Span(a, b) for a, b in zip(places[::2], places[1::2], strict=False)]
+    new = [new for _, new in cuts[: len(spans)]]
+    edited, moved = apply(text, list(zip(spans, new, strict=True)))
+    assert [s.of(edited) for s in moved] == new
+    outside = [s.end for s in [Span(0, 0), *spans]], [*(s.start for s in spans), len(text)]
+    kept = [text[a:b] for a, b in zip(*outside, strict=True)]
+    outside = [s.end for s in [Span(0, 0), *moved]], [*(s.start for s in moved), len(edited)]
+    assert [edited[a:b] for a, b in zip(*outside, strict=True)] == kept
+
+
+def test_edits_that_overlap_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected spans in order, got 2 after 3"):
+        apply("abcdef", [(Span(0, 3), "x"), (Span(2, 4), "y")])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Pets may come.", "Pets may come [x]."),
+        ("Pets may come", "Pets may come [x]"),
+        ("**Pets may come!**", "**Pets may come [x]!**"),
+        ("“Pets may come.”", "“Pets may come [x].”"),
+        ("| pets | yes |", "| pets | yes [x] |"),
+        ("Version 2.0", "Version 2.0 [x]"),
+    ],
+)
+def test_a_marker_stays_within_its_sentence(sentence: str, expected: str) -> None:
+    assert marked(sentence, "[x]") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. GONE. Two.", "One. Two."),
+        ("GONE. Two.\n", "Two.\n"),
+        ("One. GONE.\n\nTwo.", "One.\n\nTwo."),
+        ("GONE.\n\nTwo.", "\nTwo."),
+        ("- One.\n- GONE.\n- Two.\n", "- One.\n- Two.\n"),
+        ("> 1. GONE.", ""),
+        ("- GONE.\n  Two.\n", "- \n  Two.\n"),
+        ("| a |\n|---|\n| GONE. |\n| b |\n", "| a |\n|---|\n| b |\n"),
+        ("One\r\n\r\n* GONE.\r\n* Two", "One\r\n\r\n* Two"),
+    ],
+)
+def test_a_sentence_goes_with_its_space_or_its_line(text: str, expected: str) -> None:
+    gone = "| GONE. |" if "| GONE. |" in text else "GONE."
+    start = text.index(gone)
+    span = without(text, Span(start, start + len(gone)))
+    assert apply(text, [(span, "")])[0] == expected
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git applies the patches")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a\nb\nc\n", "a\nB\nc\n"),
+        ("a\nb", "a\nB"),
+        ("a\nb\n", "a\nb"),
+        ("a\r\nb\r\n", "a\r\nB\r\n"),
+        ("a\u2028b\x0cc\nd\n", "a\u2028B\x0cc\nd\n"),
+        ("a\n", ""),
+    ],
+)
+def test_a_patch_is_one_for_git(tmp_path: Path, old: str, new: str) -> None:
+    name = "my answer.md"
+    (tmp_path / name).write_bytes(old.encode())
+    patch = "# why: “--- a/x”\n" + unified_diff(old, new, name)
+    # Outside of any repository, so that the whole path counts.
+    subprocess.run(
+        ["git", "apply", "--whitespace=nowarn", "-"],
+        input=patch.encode(),
+        cwd=tmp_path,
+        env={"GIT_CEILING_DIRECTORIES": str(tmp_path.parent), "PATH": "/usr/bin:/bin"},
+        check=True,
+    )
+    assert (tmp_path / name).read_bytes() == new.encode()
+    assert unified_diff(old, old, name) == ""
+
+
+# ---------------------------------------------------------------- rewriting
+
+SENTENCE = "Annual leave in Kiel is 30 days and expires in March."
+WRONG = Wrong("Annual leave in Kiel is 30 days.", "Staff in Kiel get 25 days of annual leave.")
+OTHER = "Annual leave expires in March."
+
+
+def test_the_wrong_part_is_replaced() -> None:
+    good = "Annual leave in Kiel is 25 days and expires in March."
+    model = FakeChatModel(lambda _m: f"Sentence: {good}\nMore.")
+    draft = rewrite(SENTENCE, [WRONG], model, others=[OTHER], heading="Leave")
+    assert (draft.text, draft.refused) == (good, None)
+    (turn,) = (call[-1].content for call in model.calls)
+    assert turn == (
+        f"Heading: Leave\nSource: {WRONG.quote}\nWrong: {WRONG.claim}\nSentence: {SENTENCE}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("", "did not change"),
+        (f"**{SENTENCE}**", "did not change"),
+        ("Annual leave in Kiel is 27 days and expires in March.", "number that nobody gave: 27"),
+        ("Annual leave in Bremen is 25 days and expires in March.", "name that nobody gave: breme"),
+        (
+            "Annual leave in Kiel is 25 days and expires in March without any further notice.",
+            "words of neither",
+        ),
+        ("Staff in Kiel get 25 days.", "too little of the sentence"),
+        ("Annual leave in Kiel is 25 days of annual leave in Kiel.", "drops another claim"),
+        ("Annual leave in Kiel | is 25 days and expires in March.", "another row of the table"),
+        (" ".join(["Annual leave in Kiel is 25 days and expires in March."] * 3), "too long"),
+    ],
+)
+def test_a_rewriting_that_cannot_be_trusted_is_refused(reply: str, reason: str) -> None:
+    draft = rewrite(SENTENCE, [WRONG], FakeChatModel(lambda _m: reply), others=[OTHER])
+    assert draft.text is None
+    assert reason in (draft.refused or "")
+
+
+def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:
+    replies = {
+        WRONG.claim: SENTENCE.replace("30", "25"),
+        OTHER: SENTENCE.replace("30", "25").replace("March", "April"),
+    }
+    model = FakeChatModel(lambda m: next(r for c, r in replies.items() if c in m[-1].content))
+    second = Wrong(OTHER, "Annual leave expires in April.")
+    draft = rewrite(SENTENCE, [WRONG, second], model)
+    assert draft.text == "Annual leave in Kiel is 25 days and expires in April."
+    assert "Sentence: Annual leave in Kiel is 25 days and expires in March." in (
+        model.calls[1][-1].content
+    )

@@ -1,0 +1,85 @@
+"""What a posterior rests on."""
+
+import pytest
+
+from factcheck_local.core.types import Atom, Context, Relation, RelationLabel, ScoredPair
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts import sensitivity as module
+from factcheck_local.pipeline.verdicts.factreasoner import reason
+
+ENTAILS = Relation(0.9, 0.05, 0.05)
+CONTRADICTS = Relation(0.05, 0.9, 0.05)
+
+
+def atom(name: str) -> Atom:
+    return Atom(name, f"Claim {name}.", f"Claim {name}.")
+
+
+def context(name: str, source: str, prior: float = 0.9) -> Context:
+    return Context(name, source, "", f"Passage {name}.", prior)
+
+
+def p_of(x: float, prior: float, strength: float) -> float:
+    """One passage that speaks for a claim of prior ½."""
+    supported = prior * strength + (1 - prior) * 0.5
+    return supported if x else 1 - supported
+
+
+def test_a_lone_source_is_all_a_claim_rests_on() -> None:
+    found = reason(
+        [atom("a"), atom("b")], [context("c", "doc")], [ScoredPair("c", "a", ENTAILS)], Settings()
+    )
+    own = found.sensitivity["a"]
+    assert found.marginals is not None
+    assert own.without == {"doc": 0.5}
+    assert own.alone == {"doc": found.marginals.p_true["a"]}
+    strength = 0.9 + 0.5 * 0.05
+    assert own.low == pytest.approx(p_of(1, 0.5, strength))
+    assert own.high == pytest.approx(p_of(1, 0.99, strength))
+    assert own.pivotal is not None
+    assert (own.pivotal.premise, own.pivotal.label) == ("c", RelationLabel.ENTAILMENT)
+    # Nothing relates to b, so there is nothing it could rest on.
+    assert "b" not in found.sensitivity
+
+
+def test_two_agreeing_sources_rest_on_neither() -> None:
+    contexts = [context("c", "doc"), context("d", "wiki")]
+    pairs = [ScoredPair("c", "a", ENTAILS), ScoredPair("d", "a", ENTAILS)]
+    own = reason([atom("a")], contexts, pairs, Settings()).sensitivity["a"]
+    assert own.pivotal is None
+    assert own.without["doc"] == pytest.approx(own.without["wiki"])
+    assert 0.5 < own.low < own.high
+
+
+def test_against_two_the_one_that_turns_it_is_named() -> None:
+    """The wiki speaks against, more trusted; with it gone the claim is supported."""
+    contexts = [context("c", "doc", 0.7), context("d", "wiki", 0.95)]
+    pairs = [ScoredPair("c", "a", ENTAILS), ScoredPair("d", "a", CONTRADICTS)]
+    found = reason([atom("a")], contexts, pairs, Settings())
+    own = found.sensitivity["a"]
+    assert found.marginals is not None
+    assert found.marginals.p_true["a"] < 0.5 < own.without["wiki"]
+    strength = 0.9 + 0.5 * 0.05
+    assert own.alone == pytest.approx(
+        {"doc": p_of(1, 0.7, strength), "wiki": p_of(0, 0.95, strength)}
+    )
+    assert own.pivotal is not None
+    assert own.pivotal.premise == "d"
+
+
+def test_runs_are_limited_and_what_is_untried_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_RUNS", 9)
+    contexts = [context("c", "doc"), context("d", "wiki")]
+    pairs = [ScoredPair("c", "a", ENTAILS), ScoredPair("d", "a", ENTAILS)]
+    found = reason([atom("a")], contexts, pairs, Settings())
+    assert found.untried == 1
+    assert set(found.sensitivity["a"].without) == {"doc", "wiki"}
+
+
+def test_each_part_is_solved_on_its_own() -> None:
+    """A source that shares no relation with a claim is not among those it rests on."""
+    contexts = [context("c", "doc"), context("d", "wiki")]
+    pairs = [ScoredPair("c", "a", ENTAILS), ScoredPair("d", "b", CONTRADICTS)]
+    found = reason([atom("a"), atom("b")], contexts, pairs, Settings()).sensitivity
+    assert set(found["a"].without) == {"doc"}
+    assert set(found["b"].without) == {"wiki"}

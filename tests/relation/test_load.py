@@ -1,0 +1,71 @@
+"""From a relation model's name to the layers it is made of."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from factcheck_local.core.errors import ModelError
+from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.pipeline.relation import CalibratedRelationModel, describe, load_relation_model
+from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
+from factcheck_local.pipeline.relation.guard import GuardedRelationModel
+from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
+from factcheck_local.pipeline.relation.tables import StatedRelationModel
+
+UNTOUCHED = {"calibration": {"slope": 1.0, "bias": (0.0, 0.0, 0.0)}}
+
+
+def test_layers_are_there_unless_told_otherwise(smollm: LlamaCppModel) -> None:
+    load = partial(load_relation_model, "llm", default_llm="smollm2-135m", loaded=smollm)
+    stated = load()
+    assert isinstance(stated, StatedRelationModel)
+    hardened = load(tables="raw")
+    assert isinstance(hardened, HardenedRelationModel)
+    guarded = load(tables="raw", cut_instructions=False)
+    assert isinstance(guarded, GuardedRelationModel)
+    plain = load(tables="raw", quantities=False, cut_instructions=False)
+    assert isinstance(plain, CalibratedRelationModel)
+    assert guarded.id == f"{plain.id}+quantities"
+    assert hardened.id == f"{guarded.id}+hardened"
+    assert stated.id == f"{hardened.id}+stated"
+    assert load(quantities=False).id == f"{plain.id}+hardened+stated"
+    assert describe(stated) == describe(hardened) == UNTOUCHED
+    assert describe(guarded) == describe(plain) == UNTOUCHED
+
+
+def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
+    model = load_relation_model(
+        "smollm2-135m+llm",
+        default_llm="smollm2-135m",
+        loaded=smollm,
+        quantities=False,
+        cut_instructions=False,
+        tables="raw",
+    )
+    assert isinstance(model, CascadeRelationModel)
+    assert model.id == "cascade(smollm2-135m/relate-v1,smollm2-135m/relate-v1)"
+    assert describe(model) == {"fast": UNTOUCHED, "slow": UNTOUCHED}
+
+
+def test_a_cascade_stays_one_whatever_its_models_are_wrapped_in(smollm: LlamaCppModel) -> None:
+    # The stage plans over all pairs of a cascade, so nothing may be wrapped around it.
+    model = load_relation_model("smollm2-135m+llm", default_llm="smollm2-135m", loaded=smollm)
+    assert isinstance(model, CascadeRelationModel)
+    assert isinstance(model.fast, StatedRelationModel)
+    assert isinstance(model.slow, StatedRelationModel)
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m+", "+llm", "a+b", "all-minilm-l6-v2"])
+def test_names_that_are_none(name: str, smollm: LlamaCppModel) -> None:
+    with pytest.raises(ModelError):
+        load_relation_model(name, default_llm="smollm2-135m", loaded=smollm)
+
+
+def test_the_bounds_of_a_cascade_come_from_the_fast_models_card() -> None:
+    assert Sure.from_card({}) == Sure(0.95, 0.95, 0.95)
+    assert Sure.from_card({"sure": {"neutral": 0.8}}) == Sure(0.95, 0.95, 0.8)
+    for wrong in ({"sure": {"nonsense": 1}}, {"sure": 3}, {"sure": {"neutral": "high"}}):
+        with pytest.raises(ModelError, match="option sure"):
+            Sure.from_card(wrong)

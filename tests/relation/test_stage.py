@@ -1,0 +1,132 @@
+"""The relate stage: which pairs are read, and what becomes of those that are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from factcheck_local.core.types import Relation
+from factcheck_local.models.fake import FakePairClassifier
+from factcheck_local.pipeline.relation import CalibratedRelationModel, Premise, Related, relate
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+
+from .helpers import Scripted
+
+E, C, N = Relation(0.95, 0.03, 0.02), Relation(0.02, 0.95, 0.03), Relation(0.02, 0.03, 0.95)
+UNSURE_C, UNSURE_N = Relation(0.1, 0.6, 0.3), Relation(0.2, 0.1, 0.7)
+
+
+def run(
+    model: Scripted, pairs: list[tuple[str, str]], alike: dict[str, str] | None = None
+) -> tuple[Related, list[tuple[int, int]]]:
+    """Every text is its id; contexts are c…, atoms a…."""
+    ids = {i for pair in pairs for i in pair}
+    premises = {i: Premise("", i) for i in ids if not i.startswith("a")}
+    told: list[tuple[int, int]] = []
+    found = relate(
+        pairs, premises, {i: i for i in ids}, model, lambda *n: told.append(n), alike=alike
+    )
+    return found, told
+
+
+def relations(found: Related) -> dict[tuple[str, str], Relation]:
+    return {(p.premise, p.hypothesis): p.relation for p in found.pairs}
+
+
+def test_each_premise_is_read_once_and_pairs_keep_their_ids() -> None:
+    classifier = FakePairClassifier(
+        lambda p, h: (0.8, 0.1, 0.1) if h.split()[0] in p else (0.1, 0.2, 0.7)
+    )
+    pairs = [("c1", "a1"), ("c2", "a1"), ("c1", "a2")]
+    found = relate(
+        pairs,
+        {"c1": Premise("", "red"), "c2": Premise("", "blue")},
+        {"a1": "red it is", "a2": "blue it is"},
+        CalibratedRelationModel(EncoderPairScorer(classifier)),
+    )
+    assert {(p.premise, p.hypothesis): p.relation.label.value for p in found.pairs} == {
+        ("c1", "a1"): "entailment",
+        ("c1", "a2"): "neutral",
+        ("c2", "a1"): "neutral",
+    }
+    assert [p for p, _ in classifier.calls] == ["red", "red", "blue"]
+    assert (found.copied, found.settled) == (0, 0)
+
+
+def test_a_premise_that_cannot_be_scored_fails_only_its_own_pairs() -> None:
+    found, told = run(Scripted(), [("long", "a1"), ("short", "a1"), ("long", "a2")])
+    assert found.failures == {("long", "a1"): "too long", ("long", "a2"): "too long"}
+    assert relations(found) == {("short", "a1"): N}
+    assert told == [(2, 3), (3, 3)]
+
+
+# ------------------------------------------------------------ one direction
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward_is_read"),
+    [(E, True), (UNSURE_C, True), (UNSURE_N, True), (C, False), (N, False)],
+)
+def test_the_other_direction_is_read_where_it_can_change_the_outcome(
+    forward: Relation, backward_is_read: bool
+) -> None:
+    model = Scripted({("c1", "c2"): forward, ("c2", "c1"): E})
+    pairs = [("c1", "a1"), ("c1", "c2"), ("c2", "a1"), ("c2", "c1")]
+    found, told = run(model, pairs)
+    assert (("c2", "c1") in model.read) is backward_is_read
+    expected = {("c1", "a1"): N, ("c1", "c2"): forward, ("c2", "a1"): N}
+    assert relations(found) == expected | ({("c2", "c1"): E} if backward_is_read else {})
+    assert found.settled == (not backward_is_read)
+    assert told[-1] == (4, 4)
+    assert found.failures == {}
+
+
+def test_a_direction_that_failed_settles_nothing() -> None:
+    found, _ = run(Scripted({("c", "long"): E}), [("long", "c"), ("c", "long")])
+    assert found.failures == {("long", "c"): "too long"}
+    assert relations(found) == {("c", "long"): E}
+
+
+def test_a_single_direction_is_read_whatever_it_is() -> None:
+    found, _ = run(Scripted(), [("c1", "c2"), ("c2", "c3")])
+    assert set(relations(found)) == {("c1", "c2"), ("c2", "c3")}
+
+
+# ---------------------------------------------------------- near duplicates
+
+
+def test_near_duplicates_are_read_once_and_all_get_the_relation() -> None:
+    model = Scripted({("c1", "a1"): E, ("c3", "a2"): C})
+    pairs = [("c1", "a1"), ("c2", "a1"), ("c3", "a1"), ("c3", "a2"), ("c4", "a1")]
+    found, told = run(model, pairs, {"c1": "c1", "c2": "c1", "c3": "c1", "c4": "c4"})
+    assert model.read == [("c1", "a1"), ("c3", "a2"), ("c4", "a1")]
+    assert relations(found) == {
+        ("c1", "a1"): E,
+        ("c2", "a1"): E,
+        ("c3", "a1"): E,
+        # Only c3 was to be related to a2, so its own text is read.
+        ("c3", "a2"): C,
+        ("c4", "a1"): N,
+    }
+    assert [(p.premise, p.hypothesis) for p in found.pairs] == pairs
+    assert found.copied == 2
+    assert told[-1] == (3, 3)
+
+
+def test_a_failure_is_shared_too() -> None:
+    found, _ = run(Scripted(), [("long", "a1"), ("c2", "a1")], {"c2": "long"})
+    assert found.failures == {("long", "a1"): "too long", ("c2", "a1"): "too long"}
+    assert found.copied == 1
+
+
+def test_pairs_of_passages_are_shared_on_both_sides() -> None:
+    model = Scripted({("c1", "d1"): E, ("d1", "c1"): UNSURE_N, ("c1", "c2"): E, ("c2", "c1"): E})
+    ids = ["c1", "c2", "d1", "d2"]
+    pairs = [(p, h) for p in ids for h in ids if p != h]
+    found, _ = run(model, pairs, {"c2": "c1", "d2": "d1"})
+    # c with d once each way; copies of one text are two texts to each other.
+    assert model.read == [("c1", "c2"), ("c1", "d1"), ("d1", "d2"), ("c2", "c1"), ("d1", "c1")]
+    got = relations(found)
+    assert {got[p, h] for p in ("c1", "c2") for h in ("d1", "d2")} == {E}
+    assert {got[p, h] for p in ("d1", "d2") for h in ("c1", "c2")} == {UNSURE_N}
+    assert found.copied == 6
+    assert found.settled == 1, "d1 to d2 was neutral beyond doubt"
