@@ -30,7 +30,7 @@ from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairCla
 from factcheck_local.pipeline import checker
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
-from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.report.replay import changes
 from tests.cli.worlds import by_number
 from tests.cli.worlds import index as index_world
@@ -179,7 +179,7 @@ def fake_verify(store: Path) -> None:
         def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
             scorer = EncoderPairScorer(FakePairClassifier(by_number))
             cached = CachedPairScorer(
-                lambda: scorer, scorer.id, scorer.sha256, VerdictCache(store / VERDICTS)
+                lambda: scorer, scorer.id, scorer.sha256, ScoreCache(store / VERDICTS)
             )
             super().__init__(
                 *arguments,
@@ -201,7 +201,7 @@ def verify(folder: Path, store: Path, output: str) -> None:
 def scores(store: Path) -> int:
     """Pairs whose scores are kept."""
     path = store / VERDICTS
-    return len(VerdictCache(path)) if path.exists() else 0
+    return len(ScoreCache(path)) if path.exists() else 0
 
 
 def kill_verify(folder: Path, stage: str, number: int, made: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """How long scorings took, kept between runs as JSON lines.
 
 Only what was really computed is timed, and a timing counts on the machine that
-made it. Scores are kept apart, by the package's own ``VerdictCache``.
+made it. Scores are kept apart, by the package's own ``ScoreCache``.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from factcheck_local.pipeline.relation import (
     Premise,
     load_relation_model,
 )
-from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.pipeline.relation.scorer import LogProbabilities
 
 #: Pairs of a timed pass, as whole premises.
@@ -132,7 +132,7 @@ def run(task: Task) -> dict[str, Any]:
     log = TimingLog(folder / "timings.jsonl", model.id, model.sha256, machine())
     timed = TimedScorer(model.scorer, log)
     cached = CachedPairScorer(
-        lambda: timed, timed.id, timed.sha256, VerdictCache(folder / "scores.sqlite")
+        lambda: timed, timed.id, timed.sha256, ScoreCache(folder / "scores.sqlite")
     )
     sets = {}
     for name in task.sets:

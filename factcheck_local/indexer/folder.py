@@ -7,7 +7,7 @@ The folder holds::
     chroma/           its passages, see `passages`
     lexical.sqlite3   their words, see `lexical`
     writer.lock       held while a run writes
-    verdicts.sqlite   scores of pairs, see `relate.cache`
+    pair-scores.sqlite   scores of pairs, see `relate.cache`
     calibration.json  fitted on the user's own labels, see `relate.calibrations`
     risk.json         likewise, see `relate.risk`
 

@@ -13,7 +13,7 @@ from factcheck_local.indexer.manifest import Manifest
 from factcheck_local.indexer.passages import Passages
 
 #: What the relation model keeps in a store's folder, see `Parts.path`.
-VERDICTS, CALIBRATION, RISK = "verdicts.sqlite", "calibration.json", "risk.json"
+VERDICTS, CALIBRATION, RISK = "pair-scores.sqlite", "calibration.json", "risk.json"
 
 #: Names of other files there: the index of words, and what a run holds while it writes.
 LEXICAL, LOCK = "lexical.sqlite3", "writer.lock"

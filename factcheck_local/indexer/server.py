@@ -12,7 +12,7 @@ On each machine, in a folder of its own below the user's data directory::
     lexical.sqlite3   the words of the passages, see `lexical`
     writer.lock       held while a run of this machine writes
     machine           a random text by which that run knows its own lock on the server
-    verdicts.sqlite, calibration.json, risk.json   as in a folder, see `folder`
+    pair-scores.sqlite, calibration.json, risk.json   as in a folder, see `folder`
 
 Nothing is told to the other machines when one writes. A search sees what is on the
 server at that moment, so during a run perhaps half of a source's new passages; the

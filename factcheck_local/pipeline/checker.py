@@ -19,7 +19,7 @@ from factcheck_local.pipeline.claims.atomize import ATOMIZERS, Atomized, merge_r
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.claims.rewording import Revised, revise
 from factcheck_local.pipeline.claims.split import segment
-from factcheck_local.pipeline.loaded import Conditions
+from factcheck_local.pipeline.loaded import Loaded
 from factcheck_local.pipeline.relation import (
     Premise,
     Related,
@@ -47,7 +47,7 @@ from factcheck_local.pipeline.verdicts.network import pairs_to_relate
 from factcheck_local.pipeline.verdicts.quotes import pick_quotes
 
 
-class FactChecker(Conditions):
+class FactChecker(Loaded):
     """Verifies answers against a store; models are loaded once, on first use."""
 
     def atoms(

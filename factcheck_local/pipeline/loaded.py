@@ -32,7 +32,7 @@ from factcheck_local.pipeline.settings import JUDGES, Settings
 Progress = Callable[[str, int, int], None]
 
 
-class Conditions:
+class Loaded:
     """Settings, store and models; a model handed in takes the place of what the settings name.
 
     Args:

@@ -13,7 +13,7 @@ from benchmarks.nli.timings import Timing, TimingLog, speed
 from benchmarks.nli.worker import TimedScorer, score_set, time_passes
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.pipeline.relation import Premise
-from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.pipeline.relation.scorer import LogProbabilities
 
 
@@ -47,7 +47,7 @@ class Bench:
         self.timed = TimedScorer(self.scorer, self.log)
         self.timed.digest = "digest"
         self.cached = CachedPairScorer(
-            lambda: self.timed, "length", "0" * 64, VerdictCache(folder / "scores.sqlite")
+            lambda: self.timed, "length", "0" * 64, ScoreCache(folder / "scores.sqlite")
         )
 
 

@@ -250,10 +250,12 @@ def test_what_the_store_holds_is_checked_first(store: Path) -> None:
     damaged = f"{store / 'calibration.json'}: not a file of calibrations: "
     assert refused("status", "--store", store).startswith(damaged)
     assert refused("calibrate", "--reset", *MODEL, "--store", store).startswith(damaged)
-    (store / "verdicts.sqlite").write_bytes(b"garbage" * 1000)
+    (store / "pair-scores.sqlite").write_bytes(b"garbage" * 1000)
     said = refused("calibrate", "--reset", *MODEL, "--store", store)
-    assert said.startswith(f"{store / 'verdicts.sqlite'}: the cache of verdicts cannot be used: ")
-    assert f"rm {store / 'verdicts.sqlite'}*" in said
+    assert said.startswith(
+        f"{store / 'pair-scores.sqlite'}: the cache of verdicts cannot be used: "
+    )
+    assert f"rm {store / 'pair-scores.sqlite'}*" in said
 
 
 def test_a_rebuild_keeps_cache_and_calibration(
@@ -261,7 +263,7 @@ def test_a_rebuild_keeps_cache_and_calibration(
 ) -> None:
     assert factcheck("calibrate", "-", *MODEL, "--store", store, stdin=lines(rows())).code == 0
     Store.erase(store)
-    assert {p.name for p in store.iterdir()} == {"calibration.json", "verdicts.sqlite"}
+    assert {p.name for p in store.iterdir()} == {"calibration.json", "pair-scores.sqlite"}
     Store.create(store, Fingerprint.of(minilm)).close()
     assert "calibration of " in factcheck("status", "--store", store).out
     assert loads == [SMALL]

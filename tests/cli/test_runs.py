@@ -84,7 +84,7 @@ def test_search_reranked(store: Path) -> None:
     assert len(long.out.splitlines()) == 4
     line = refused("search", query, "--store", store, "--rerank", "all-minilm-l6-v2")
     assert line == "model all-minilm-l6-v2 is of role embedder; encoder or reranker is needed here"
-    assert not (store / "verdicts.sqlite").exists(), "a query is no claim"
+    assert not (store / "pair-scores.sqlite").exists(), "a query is no claim"
 
 
 def test_search_shows_no_control_codes(store: Path) -> None:

@@ -94,7 +94,7 @@ def test_from_documents_to_a_report(url: str, docs: Path, tmp_path: Path) -> Non
 
     folder = machine_folder(ServerAddress.parse(url))
     assert folder.is_relative_to(tmp_path / "home")
-    assert (folder / "verdicts.sqlite").is_file()
+    assert (folder / "pair-scores.sqlite").is_file()
     reset = json.loads(factcheck("calibrate", "--reset", *encoder, *at, "--json").out)
     assert reset["removed"] is False
     pair = json.dumps({"premise": "Leave is 25 days.", "hypothesis": "Leave is 25 days."})

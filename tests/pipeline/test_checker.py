@@ -260,7 +260,7 @@ def test_the_store_keeps_what_was_read_and_gives_it_back(
 
     plain = run(cache=False)
     assert read
-    kept = store.path / "verdicts.sqlite"
+    kept = store.path / "pair-scores.sqlite"
     assert not kept.exists()
     assert run(cache=True) == plain
     assert read
@@ -411,7 +411,7 @@ def test_a_reranker_is_named_in_the_run(store: Store, minilm: SentenceTransforme
     assert {"role": "reranker", "id": DEFAULT_ENCODER} in [
         {k: m[k] for k in ("role", "id")} for m in run.models
     ]
-    assert (store.path / "verdicts.sqlite").exists()
+    assert (store.path / "pair-scores.sqlite").exists()
     plain = scripted(store, minilm).verify(Record(Answer("Guests pay 9 euros for lunch.")))
     assert "reranker" not in {m["role"] for m in plain.models}
 

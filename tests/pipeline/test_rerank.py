@@ -136,9 +136,9 @@ def test_the_shipped_encoder_puts_the_passage_that_bears_on_the_claim_first() ->
 def test_what_is_read_is_kept_in_the_store(tmp_path: Path) -> None:
     pairs = [(CLAIM, c) for c in passages("Guests pay 9 euros for lunch.")]
     first = load_reranker("encoder", cache_dir=tmp_path).scores(pairs)
-    kept = (tmp_path / "verdicts.sqlite").stat().st_size
+    kept = (tmp_path / "pair-scores.sqlite").stat().st_size
     assert load_reranker("encoder", cache_dir=tmp_path).scores(pairs) == first
-    assert (tmp_path / "verdicts.sqlite").stat().st_size == kept
+    assert (tmp_path / "pair-scores.sqlite").stat().st_size == kept
     assert load_reranker("encoder").scores(pairs) == first
     # The relation model of the same name has nothing left to read.
     scorer = load_pair_scorer(find_card(DEFAULT_ENCODER), cache_dir=tmp_path)

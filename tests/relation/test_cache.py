@@ -17,7 +17,7 @@ from factcheck_local.pipeline.relation import PairScorer, Premise, load_relation
 from factcheck_local.pipeline.relation.calibration import Calibration
 from factcheck_local.pipeline.relation.calibration_file import StoredCalibration, store_calibration
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
-from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.pipeline.relation.scorer import LogProbabilities
 
 from .helpers import ScriptedScorer
@@ -31,7 +31,7 @@ def by_length(premise: str, hypothesis: str) -> tuple[float, float, float]:
 
 
 def cached(scorer: PairScorer, folder: Path) -> CachedPairScorer:
-    cache = VerdictCache(folder / "verdicts.sqlite")
+    cache = ScoreCache(folder / "pair-scores.sqlite")
     return CachedPairScorer(lambda: scorer, scorer.id, scorer.sha256, cache)
 
 
@@ -47,7 +47,7 @@ def test_a_real_models_scores_come_back_bit_for_bit(smollm: LlamaCppModel, tmp_p
     both = cached(scorer, tmp_path)
     again = both.score(PREMISE, claims)
     assert (both.hits, both.misses) == (1, 1)
-    cache = VerdictCache(tmp_path / "verdicts.sqlite")
+    cache = ScoreCache(tmp_path / "pair-scores.sqlite")
     stored = CachedPairScorer(unloadable, scorer.id, scorer.sha256, cache).score(PREMISE, claims)
     assert first.tobytes() == fresh[:1].tobytes()
     assert again.tobytes() == stored.tobytes() == fresh.tobytes()
@@ -66,7 +66,7 @@ def test_only_what_is_missing_is_read_and_together(tmp_path: Path) -> None:
 
 
 def test_everything_that_a_score_depends_on_is_in_the_key(tmp_path: Path) -> None:
-    cache = VerdictCache(tmp_path / "v")
+    cache = ScoreCache(tmp_path / "v")
     # Texts that would be the same if they were only joined, by any single separator.
     pairs = [
         (Premise("a", "bc"), "d"),
@@ -103,23 +103,23 @@ def test_a_failure_is_not_kept_and_what_came_before_it_is(tmp_path: Path) -> Non
         with pytest.raises(ScoringError):
             own.score(Premise("", "bad"), ["a"])
     assert len(scorer.calls) == 3
-    assert len(VerdictCache(tmp_path / "verdicts.sqlite")) == 1
+    assert len(ScoreCache(tmp_path / "pair-scores.sqlite")) == 1
 
 
 def test_a_scorer_other_than_announced_is_refused(tmp_path: Path) -> None:
     own = CachedPairScorer(
-        lambda: ScriptedScorer(by_length), "other", "0" * 64, VerdictCache(tmp_path / "v")
+        lambda: ScriptedScorer(by_length), "other", "0" * 64, ScoreCache(tmp_path / "v")
     )
     with pytest.raises(ModelError, match="expected the scorer other"):
         own.score(PREMISE, ["a"])
-    assert len(VerdictCache(tmp_path / "v")) == 0
+    assert len(ScoreCache(tmp_path / "v")) == 0
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "verdicts.sqlite"
+    path = tmp_path / "pair-scores.sqlite"
     path.write_bytes(b"not a database, but long enough to be taken for one" * 100)
     with pytest.raises(StoreError) as error:
-        VerdictCache(path)
+        ScoreCache(path)
     assert str(error.value).startswith(f"{path}: the cache of verdicts cannot be used: ")
     assert str(error.value.hint).startswith(f"rm {path}*")
 
@@ -130,14 +130,14 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
         db.execute(script)
         db.close()
         with pytest.raises(StoreError, match=r"expected schema version 1, got [02]"):
-            VerdictCache(tmp_path / name)
+            ScoreCache(tmp_path / name)
 
 
 @pytest.mark.parametrize("value", [b"short", b"\0" * 24, "text", np.full(3, np.nan).tobytes()])
 def test_a_damaged_score_is_an_error_not_a_verdict(tmp_path: Path, value: object) -> None:
     own = cached(ScriptedScorer(by_length), tmp_path)
     own.score(PREMISE, ["a"])
-    with sqlite3.connect(tmp_path / "verdicts.sqlite") as db:
+    with sqlite3.connect(tmp_path / "pair-scores.sqlite") as db:
         db.execute("UPDATE scores SET log_p = ?", (value,))
     db.close()
     with pytest.raises(StoreError, match=r"verdicts\.sqlite: .* a score is"):
@@ -148,18 +148,18 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from factcheck_local.pipeline.relation.score_cache import VerdictCache
+from factcheck_local.pipeline.relation.score_cache import ScoreCache
 row = np.log(np.array([0.5, 0.25, 0.25]))
 # Both make the file, and write the same keys and some of their own.
 for i in range(60):
-    cache = VerdictCache(Path(sys.argv[1]))
+    cache = ScoreCache(Path(sys.argv[1]))
     cache.put({b"%d" % i: row, sys.argv[2].encode() + b"%d" % i: row})
     assert len(cache.get([b"%d" % i])) == 1
 """
 
 
 def test_two_processes_share_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "verdicts.sqlite"
+    path = tmp_path / "pair-scores.sqlite"
     running = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(path), name], stderr=subprocess.PIPE)
         for name in ("x", "y", "z")
@@ -167,7 +167,7 @@ def test_two_processes_share_a_file(tmp_path: Path) -> None:
     for process in running:
         _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err.decode()
-    assert len(VerdictCache(path)) == 60 * 4
+    assert len(ScoreCache(path)) == 60 * 4
 
 
 # ----------------------------------------------------------------------- load
@@ -185,7 +185,7 @@ def test_the_stores_calibration_wins_over_the_cards(smollm: LlamaCppModel, tmp_p
     raw = scorer.score(PREMISE, ["Staff get 27 days."])
     # SmolLM2's card has no calibration.
     assert load(cache=False) == Calibration().apply(raw)[0].tolist()
-    assert not (tmp_path / "verdicts.sqlite").exists()
+    assert not (tmp_path / "pair-scores.sqlite").exists()
     own = Calibration(2.0, (-1.0, 0.5, 0.0))
     for sha256 in ("0" * 64, scorer.sha256):
         before = load()

@@ -21,7 +21,7 @@ from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.relation.guard import GuardedRelationModel
 from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
 from factcheck_local.pipeline.relation.risk import card_risk, find_risk
-from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, VerdictCache
+from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
 from factcheck_local.pipeline.settings import Tables
@@ -114,7 +114,7 @@ def load_pair_scorer(
 
     if cache_dir is None:
         return load()
-    cache = VerdictCache(cache_dir / VERDICTS)
+    cache = ScoreCache(cache_dir / VERDICTS)
     if not card.files:
         # A server says what it is when it is asked.
         scorer = load()

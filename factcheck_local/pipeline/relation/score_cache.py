@@ -25,7 +25,7 @@ from factcheck_local.pipeline.relation.scorer import LogProbabilities, PairScore
 _ROW = np.dtype("<f8")
 
 
-class VerdictCache:
+class ScoreCache:
     """A file of scores by key; several processes may share it."""
 
     def __init__(self, path: Path) -> None:
@@ -90,7 +90,7 @@ class CachedPairScorer:
     """
 
     def __init__(
-        self, load: Callable[[], PairScorer], scorer_id: str, sha256: str, cache: VerdictCache
+        self, load: Callable[[], PairScorer], scorer_id: str, sha256: str, cache: ScoreCache
     ) -> None:
         """Wrap a scorer that is loaded at the first miss.
 
