@@ -1,6 +1,6 @@
 """A GGUF model in torch with low-rank adapters, for training (LoRA, Hu et al. 2021).
 
-The weights are those of the file, dequantised to bfloat16 and frozen; so the adapter learns on
+The weights are those of the file, dequantised and frozen; so the adapter learns on
 the model that llama.cpp will run, quantisation errors included.
 """
 
@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
+from factcheck_local.models.cores import has_native_bfloat16
 from factcheck_local.pipeline.relation.llm import LABELS as LETTERS
 from training.adapter.groups import LABELS, NOT_ENTAILMENT
 from training.adapter.packing import Packed, Tokenize
@@ -89,6 +90,16 @@ class Adapted:
                 parameter.copy_(weights[name])
 
 
+def working_dtype(device: str) -> torch.dtype:
+    """What a base's weights are held in: bfloat16, or float32 where that would be emulated.
+
+    Args:
+        device: ``cpu`` or ``cuda``.
+    """
+    native = device != "cpu" or has_native_bfloat16()
+    return torch.bfloat16 if native else torch.float32
+
+
 def load(
     path: Path, *, rank: int, alpha: float, device: str = "cpu", first_layer: int = 0
 ) -> Adapted:
@@ -106,7 +117,7 @@ def load(
     network: Any = AutoModelForCausalLM.from_pretrained(
         path.parent,
         gguf_file=path.name,
-        dtype=torch.bfloat16,
+        dtype=working_dtype(device),
         attn_implementation=ATTENTION,
         quantization_config=GgufConfig(dequantize=True),
     )
