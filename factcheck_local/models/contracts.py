@@ -7,7 +7,7 @@ A backend that satisfies one of these can stand in for any other; the fakes in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -20,10 +20,18 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a chat. ``content`` is data: no markup in it is ever obeyed."""
+    """One turn of a chat. ``content`` is data: no markup in it is ever obeyed.
+
+    Attributes:
+        role: who speaks.
+        content: the text.
+        fixed: whether it is of a prompt of the package, the same in every run, so that what a
+            model makes of it may be kept on disk. Never set for what a user handed in.
+    """
 
     role: Role
     content: str
+    fixed: bool = field(default=False, compare=False)
 
 
 class Identified(Protocol):

@@ -165,6 +165,43 @@ class LlamaContext:
         if self._lib.llama_set_adapters_lora(self._ctx, handles, len(used), scales) != 0:
             raise ModelError(f"{path}: llama.cpp cannot use this adapter")
 
+    @property
+    def build(self) -> str:
+        """llama.cpp's version and the kernels that it takes here, by which a cache may differ."""
+        return f"{self._lib.__version__} {self._lib.llama_print_system_info().decode()}"
+
+    def save(self, path: Path, tokens: Sequence[int]) -> bool:
+        """Write the sequence to a file.
+
+        Args:
+            path: of the file.
+            tokens: that the sequence holds.
+
+        Returns:
+            False if llama.cpp could not.
+        """
+        array = (self._lib.llama_token * len(tokens))(*tokens)
+        size = self._lib.llama_state_seq_save_file(
+            self._ctx, os.fsencode(path), 0, array, len(tokens)
+        )
+        return bool(size)
+
+    def load(self, path: Path, tokens: Sequence[int]) -> bool:
+        """Make the sequence what ``save`` wrote to a file.
+
+        Returns:
+            False if it is of other tokens or another model; the sequence is empty then.
+        """
+        self.cut(0)
+        array, count = (self._lib.llama_token * len(tokens))(), ctypes.c_size_t(0)
+        size = self._lib.llama_state_seq_load_file(
+            self._ctx, os.fsencode(path), 0, array, len(tokens), ctypes.byref(count)
+        )
+        if size and list(array[: count.value]) == list(tokens):
+            return True
+        self.cut(0)
+        return False
+
     def cut(self, keep: int) -> None:
         """Forget the tokens from position ``keep`` on."""
         self._lib.llama_memory_seq_rm(self._memory, 0, keep, -1)

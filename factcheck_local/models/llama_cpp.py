@@ -12,6 +12,7 @@ import codecs
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
@@ -20,10 +21,11 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.adapters import Adapter
-from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.cards import ModelCard, data_directory
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
+from factcheck_local.models.prompt_states import PromptStates
 
 
 def gpu_layers() -> int:
@@ -50,6 +52,7 @@ class LlamaCppModel:
         n_threads: threads; None takes the cores this process may use.
         n_gpu_layers: layers to offload; 0 keeps everything on the CPU.
         adapters: by the id of the prompt that each is for, checked by the caller.
+        states: where the states of fixed prompts are kept; None for nowhere.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class LlamaCppModel:
         n_threads: int | None = None,
         n_gpu_layers: int = 0,
         adapters: Mapping[str, Adapter] | None = None,
+        states: PromptStates | None = None,
     ) -> None:
         self.id = model_id
         self.sha256 = sha256
@@ -76,6 +80,7 @@ class LlamaCppModel:
         self._cached: list[int] = []
         self._adapters = dict(adapters or {})
         self._using: str | None = None
+        self._states = states
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
@@ -92,6 +97,7 @@ class LlamaCppModel:
             template=card.options["chat_format"],
             n_gpu_layers=gpu_layers(),
             adapters=card.adapters,
+            states=PromptStates(data_directory() / "prompt-states" / card.id, card.sha256),
         )
 
     def forget(self) -> None:
@@ -119,7 +125,7 @@ class LlamaCppModel:
         self._use(None)
         prompt = self._tokens(messages) + self._assistant_opening()
         prompt += self._llama.tokenize(start, markup=False)
-        logits = self._read(prompt, room=max_tokens, wants_logits=True)
+        logits = self._read(prompt, room=max_tokens, wants_logits=True, fixed=self._fixed(messages))
         # A character may span tokens, so bytes are decoded incrementally.
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         text = ""
@@ -166,7 +172,7 @@ class LlamaCppModel:
         closing = self._markup(self._format.closing) + self._assistant_opening()
         tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
         prefix = self._tokens(messages, unfinished=True)
-        self._read(prefix, room=max(map(len, tails)))
+        self._read(prefix, room=max(map(len, tails)), fixed=self._fixed(messages))
         for i, tail in enumerate(tails):
             logits = self._read(prefix + tail, room=0, wants_logits=True)
             chosen = logits[label_tokens].astype(np.float64)
@@ -192,10 +198,21 @@ class LlamaCppModel:
 
     # ---------------------------------------------------------------- prompt
 
+    def _fixed(self, messages: Sequence[Message]) -> int:
+        """How many tokens the fixed messages at the beginning of a chat take."""
+        fixed = list(takewhile(lambda message: message.fixed, messages))
+        return len(self._tokens(fixed)) if fixed else 0
+
     def _read(
-        self, tokens: list[int], *, room: int, wants_logits: bool = False
+        self, tokens: list[int], *, room: int, wants_logits: bool = False, fixed: int = 0
     ) -> npt.NDArray[np.float32]:
         """Bring the cache to hold ``tokens``.
+
+        Args:
+            tokens: of a prompt.
+            room: tokens that are to follow.
+            wants_logits: of the last token.
+            fixed: how many of the first tokens are the same in every run.
 
         Returns:
             Logits after the last token, shape (n_vocab,), or shape (0,) unless wanted.
@@ -206,10 +223,29 @@ class LlamaCppModel:
                 f"fit the context of {self._llama.n_ctx}"
             )
         shared = _common_prefix(self._cached, tokens)
+        # A part of one token alone would take another kernel, see below.
+        if self._states and shared < fixed - 1 and fixed < len(tokens) - 1:
+            shared = self._read_fixed(self._states, tokens[:fixed])
         if wants_logits or shared < len(tokens):
             # Two tokens at least: one alone takes another kernel, and with it the
             # logits after one prompt in three differ (by up to 0.9, SmolLM2 Q4_1).
             shared = min(shared, max(len(tokens) - 2, 0))
+        return self._decode(tokens, shared, wants_logits=wants_logits)
+
+    def _read_fixed(self, states: PromptStates, tokens: list[int]) -> int:
+        """Bring the cache to hold the fixed beginning of a prompt; how many tokens it has."""
+        adapter = self._adapters[self._using].sha256 if self._using else ""
+        if states.restore(self._llama, adapter, tokens):
+            self._cached = list(tokens)
+            return len(tokens)
+        self._decode(tokens, 0, wants_logits=False)
+        states.keep(self._llama, adapter, tokens)
+        return len(tokens)
+
+    def _decode(
+        self, tokens: list[int], shared: int, *, wants_logits: bool
+    ) -> npt.NDArray[np.float32]:
+        """Decode ``tokens`` from position ``shared`` on; what the cache has there goes."""
         self._llama.cut(shared)
         self._cached = self._cached[:shared]
         logits = np.empty(0, dtype=np.float32)

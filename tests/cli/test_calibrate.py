@@ -231,7 +231,12 @@ def test_a_bad_line_is_named_and_nothing_is_stored(
         (lambda _i, label: label == "neutral", "got 10: entailment 0, contradiction 0, neutral 10"),
     ],
 )
-def test_too_few_labels(store: Path, loads: list[str], keep: Any, found: str) -> None:  # noqa: ANN401
+def test_too_few_labels(
+    store: Path,
+    loads: list[str],
+    keep: Any,  # noqa: ANN401
+    found: str,
+) -> None:
     values = [v for i, v in enumerate(rows()) if keep(i, v["label"])]
     said = refused("calibrate", "-", *MODEL, "--store", store, stdin=lines(values))
     assert said == (

@@ -140,7 +140,7 @@ def test_a_damaged_score_is_an_error_not_a_verdict(tmp_path: Path, value: object
     with sqlite3.connect(tmp_path / "pair-scores.sqlite") as db:
         db.execute("UPDATE scores SET log_p = ?", (value,))
     db.close()
-    with pytest.raises(StoreError, match=r"verdicts\.sqlite: .* a score is"):
+    with pytest.raises(StoreError, match=r"pair-scores\.sqlite: .* a score is"):
         own.score(PREMISE, ["a"])
 
 

@@ -57,12 +57,13 @@ class Prompt:
 
     def opening(self, **values: object) -> list[Message]:
         """Instructions, examples, and the shared part of the last turn."""
-        messages = [Message("system", self.system.strip())]
+        messages = [Message("system", self.system.strip(), fixed=True)]
         for example in self.examples:
             # An example leaves out what it has not; a misspelt name still fails.
             filled = dict.fromkeys(values) | dict(example)
             turn = _render(self.user, filled) + _render(self.ending, filled)
-            messages += [Message("user", turn), Message("assistant", str(example["reply"]).strip())]
+            reply = str(example["reply"]).strip()
+            messages += [Message("user", turn, fixed=True), Message("assistant", reply, fixed=True)]
         return [*messages, Message("user", _render(self.user, values))]
 
     def close(self, **values: object) -> str:

@@ -1,0 +1,128 @@
+"""What a model made of a fixed prompt, kept on disk: the same bytes come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from factcheck_local.models import prompt_states
+from factcheck_local.models.cards import find_card
+from factcheck_local.models.contracts import Message
+from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.models.prompt_states import MIN_TOKENS, PromptStates
+from factcheck_local.models.prompts import load_prompt
+
+INSTRUCTIONS = "Answer with one word. " + "Read the passage with care before you do. " * 30
+LABELS = ("yes", "no")
+
+
+def chat(question: str, *, fixed: bool = True, about: str = "") -> list[Message]:
+    return [Message("system", INSTRUCTIONS + about, fixed=fixed), Message("user", question)]
+
+
+def scored(model: LlamaCppModel) -> npt.NDArray[np.float64]:
+    return model.score_labels(chat("Is water wet"), ["?", " then?"], LABELS)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Callable[[bool], LlamaCppModel]]:
+    """New contexts over the real file, with or without the folder of states."""
+    card = find_card("smollm2-135m")
+    card.check()
+    made: list[LlamaCppModel] = []
+
+    def make(keeps: bool) -> LlamaCppModel:
+        states = PromptStates(tmp_path / "states", card.sha256) if keeps else None
+        model = LlamaCppModel(
+            card.id,
+            card.sha256,
+            card.folder / card.files[0].path,
+            context_length=2048,
+            template="chatml",
+            states=states,
+        )
+        made.append(model)
+        return model
+
+    yield make
+    for model in made:
+        model.close()
+
+
+def states_in(folder: Path) -> list[Path]:
+    return sorted((folder / "states").glob("*")) if (folder / "states").exists() else []
+
+
+def test_a_state_gives_the_same_bits(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read in one go, read and kept, read from the file by another process's context."""
+    plain, writer, reader = fresh(False), fresh(True), fresh(True)
+    expected = scored(plain)
+    assert np.array_equal(
+        writer.score_labels(chat("Is water wet"), ["?", " then?"], LABELS), expected
+    )
+    assert len(states_in(tmp_path)) == 1
+    decoded: list[int] = []
+    decode = reader._llama.decode
+
+    def counted(tokens: list[int], start: int, *, wants_logits: bool) -> np.ndarray:  # type: ignore[type-arg]
+        decoded.extend(tokens)
+        return decode(tokens, start, wants_logits=wants_logits)
+
+    monkeypatch.setattr(reader._llama, "decode", counted)
+    assert np.array_equal(
+        reader.score_labels(chat("Is water wet"), ["?", " then?"], LABELS), expected
+    )
+    assert 0 < len(decoded) < MIN_TOKENS, "the instructions were read again"
+    reply = plain.generate(chat("Name a colour."), max_tokens=12)
+    assert reader.generate(chat("Name a colour."), max_tokens=12) == reply
+    assert len(states_in(tmp_path)) == 1
+
+
+def test_what_a_user_wrote_is_not_kept(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path
+) -> None:
+    model = fresh(True)
+    model.score_labels(chat("Is water wet?", fixed=False), [""], LABELS)
+    assert states_in(tmp_path) == []
+    opening = load_prompt("relate").opening(title="T", passage="A secret.")
+    assert all(m.fixed for m in opening[:-1])
+    assert not opening[-1].fixed
+    assert not any("A secret" in m.content for m in opening if m.fixed)
+
+
+def test_a_damaged_state_is_read_over(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path
+) -> None:
+    expected = scored(fresh(True))
+    (kept,) = states_in(tmp_path)
+    whole = kept.read_bytes()
+    for damaged in (b"", b"garbage", whole[: len(whole) // 2]):
+        kept.write_bytes(damaged)
+        assert np.array_equal(scored(fresh(True)), expected)
+        assert [path.read_bytes() for path in states_in(tmp_path)] == [whole], "written anew"
+
+
+def test_a_folder_that_cannot_be_written_costs_no_run(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path
+) -> None:
+    (tmp_path / "states").write_text("a file where the folder would be")
+    expected = scored(fresh(False))
+    assert np.array_equal(scored(fresh(True)), expected)
+
+
+def test_the_latest_used_are_kept(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prompt_states, "KEPT", 1)
+    model = fresh(True)
+    for about in ("One.", "Two."):
+        model.score_labels(chat("Is water wet?", about=about), [""], LABELS)
+    (kept,) = states_in(tmp_path)
+    model.score_labels(chat("Is water wet?", about="Two."), [""], LABELS)
+    assert states_in(tmp_path) == [kept], "that of the last prompt"
