@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from factcheck_local.core.types import Answer, Atom, Context
-from factcheck_local.models import encoder, llama_context, llama_cpp
+from factcheck_local.models import encoder, llama_context
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.llama_cpp import LlamaCppModel
@@ -97,8 +97,7 @@ def test_the_llm_in_any_company_and_order(smollm: LlamaCppModel) -> None:
 def test_the_llm_with_any_threads_and_batches(
     smollm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, threads: int, batch: int
 ) -> None:
-    for module in (llama_context, llama_cpp):
-        monkeypatch.setattr(module, "BATCH_TOKENS", batch)
+    monkeypatch.setattr(llama_context, "BATCH_TOKENS", batch)
     card = find_card("smollm2-135m", "llm")
     path = card.folder / card.files[0].path
     other = LlamaCppModel(

@@ -1,12 +1,13 @@
 """A thin, safe layer over llama.cpp's C interface: tokens in, logits out.
 
-It is used in the way that makes a token's logits independent, to the bit, of
+On a CPU it is used in the way that makes a token's logits independent, to the bit, of
 how the tokens before it were cut into batches (measured: sharing a prefix
 then changes no probability, while each of the following moved one by up to
 0.03): attention without the fused kernel, weights not repacked for the
 processor's own matrix kernels, and one sequence, so that a continuation lies
 where it would lie had the prompt been read in one go. A batch of a single token
-takes yet another kernel; the caller avoids it where a prompt is read.
+takes yet another kernel; the caller avoids it where a prompt is read. On a GPU no
+such promise can be kept, so it gets what is fast there: fused attention, large batches.
 """
 
 from __future__ import annotations
@@ -24,8 +25,15 @@ import numpy.typing as npt
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cores import available_cores
 
-#: Tokens that one call of llama_decode may carry; also its micro-batch.
-BATCH_TOKENS = 512
+#: Tokens that one call of llama_decode may carry; also its micro-batch. A GPU is idle with fewer.
+BATCH_TOKENS, GPU_BATCH_TOKENS = 512, 2048
+
+
+def can_offload() -> bool:
+    """Whether llama.cpp was built for a GPU and sees one."""
+    import llama_cpp
+
+    return bool(llama_cpp.llama_supports_gpu_offload())
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)  # type: ignore[untyped-decorator]
@@ -41,6 +49,11 @@ class LlamaContext:
         n_ctx: tokens that the sequence may have.
         n_threads: threads; None takes the cores this process may use.
         n_gpu_layers: layers to offload where the build supports it; 0 is CPU.
+
+    Attributes:
+        batch_tokens: that one call of ``decode`` may append.
+        n_ctx: tokens that the sequence may have.
+        n_vocab: length of a row of logits.
 
     Raises:
         ModelError: if llama.cpp refuses the file or the context.
@@ -68,8 +81,14 @@ class LlamaContext:
             raise ModelError(f"{path}: llama.cpp cannot load this file (truncated, or not a GGUF)")
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = n_ctx
-        params.n_batch = params.n_ubatch = BATCH_TOKENS
-        params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        on_gpu = n_gpu_layers != 0 and can_offload()
+        self.batch_tokens = GPU_BATCH_TOKENS if on_gpu else BATCH_TOKENS
+        params.n_batch = params.n_ubatch = self.batch_tokens
+        params.flash_attn_type = (
+            llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO
+            if on_gpu
+            else llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        )
         params.n_threads = params.n_threads_batch = n_threads or available_cores()
         self._ctx = llama_cpp.llama_init_from_model(self._model, params)
         if not self._ctx:
@@ -77,7 +96,7 @@ class LlamaContext:
             raise ModelError(f"{path}: llama.cpp cannot make a context of {n_ctx} tokens")
         self._vocab = llama_cpp.llama_model_get_vocab(self._model)
         self._memory = llama_cpp.llama_get_memory(self._ctx)
-        self._batch = llama_cpp.llama_batch_init(BATCH_TOKENS, 0, 1)
+        self._batch = llama_cpp.llama_batch_init(self.batch_tokens, 0, 1)
         self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
         self.n_ctx = n_ctx
         self._adapters: dict[Path, Any] = {}
@@ -120,7 +139,7 @@ class LlamaContext:
     def decode(
         self, tokens: Sequence[int], start: int, *, wants_logits: bool
     ) -> npt.NDArray[np.float32]:
-        """Append at most ``BATCH_TOKENS`` tokens at position ``start``.
+        """Append at most ``batch_tokens`` tokens at position ``start``.
 
         Returns:
             Logits after the last token, shape (n_vocab,), a copy since the next

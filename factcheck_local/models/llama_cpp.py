@@ -24,17 +24,21 @@ from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.cards import ModelCard, data_directory
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.contracts import Message
-from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
+from factcheck_local.models.llama_context import LlamaContext, can_offload
 from factcheck_local.models.prompt_states import PromptStates
 
 
 def gpu_layers() -> int:
-    """How many layers to offload: what FACTCHECK_GPU_LAYERS says, -1 for all; 0 without it.
+    """How many layers to offload: what FACTCHECK_GPU_LAYERS says, -1 for all.
+
+    Without it all, where llama.cpp was built for a GPU and sees one, else none.
 
     Raises:
         ModelError: if it is not a number.
     """
-    layers = os.environ.get("FACTCHECK_GPU_LAYERS", "0")
+    layers = os.environ.get("FACTCHECK_GPU_LAYERS")
+    if layers is None:
+        return -1 if can_offload() else 0
     if not re.fullmatch("-?[0-9]+", layers):
         raise ModelError(f"FACTCHECK_GPU_LAYERS is {layers!r}: expected a whole number")
     return int(layers)
@@ -249,7 +253,7 @@ class LlamaCppModel:
         self._llama.cut(shared)
         self._cached = self._cached[:shared]
         logits = np.empty(0, dtype=np.float32)
-        for part in _batches(range(shared, len(tokens))):
+        for part in _batches(range(shared, len(tokens)), self._llama.batch_tokens):
             piece = tokens[part.start : part.stop]
             logits = self._llama.decode(
                 piece, part.start, wants_logits=wants_logits and part.stop == len(tokens)
@@ -312,8 +316,8 @@ def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
     return count
 
 
-def _batches(positions: range) -> Iterator[range]:
-    """Cut positions into runs of nearly equal length that each fit one batch."""
-    count = -(-len(positions) // BATCH_TOKENS)
+def _batches(positions: range, most: int) -> Iterator[range]:
+    """Cut positions into runs of nearly equal length, of at most so many each."""
+    count = -(-len(positions) // most)
     for k in range(count):
         yield positions[len(positions) * k // count : len(positions) * (k + 1) // count]

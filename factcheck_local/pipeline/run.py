@@ -38,7 +38,7 @@ def prompts_here() -> tuple[dict[str, str], ...]:
 
 def environment() -> dict[str, str]:
     """What a run is made with beside models and settings: it should move no verdict."""
-    layers = os.environ.get("FACTCHECK_GPU_LAYERS", "0")
+    layers = os.environ.get("FACTCHECK_GPU_LAYERS", "all where there is a GPU")
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import ModelCard, ModelFile, find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
-from factcheck_local.models.llama_cpp import LlamaCppModel, _batches
+from factcheck_local.models.llama_cpp import LlamaCppModel, _batches, gpu_layers
 from factcheck_local.models.registry import load_model
 
 from .helpers import card
@@ -245,7 +246,7 @@ def test_too_long_a_prompt(smollm: LlamaCppModel) -> None:
 @pytest.mark.parametrize("length", [0, 1, BATCH_TOKENS, BATCH_TOKENS + 1, 5 * BATCH_TOKENS - 1])
 @pytest.mark.parametrize("start", [0, 7])
 def test_batches_cover_every_position_once(start: int, length: int) -> None:
-    parts = list(_batches(range(start, start + length)))
+    parts = list(_batches(range(start, start + length), BATCH_TOKENS))
     assert [p for part in parts for p in part] == list(range(start, start + length))
     assert all(0 < len(part) <= BATCH_TOKENS for part in parts)
     assert max(map(len, parts), default=0) - min(map(len, parts), default=0) <= 1
@@ -317,6 +318,41 @@ def test_gpu_layers_on_a_build_without_gpu(monkeypatch: pytest.MonkeyPatch) -> N
             model.generate([Message("user", "word " * 600)], max_tokens=1)
     finally:
         model.close()
+        model.close()
+
+
+def test_all_layers_go_to_a_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FACTCHECK_GPU_LAYERS", raising=False)
+    assert gpu_layers() == 0, "this build has none"
+    monkeypatch.setattr("llama_cpp.llama_supports_gpu_offload", lambda: True)
+    assert gpu_layers() == -1
+    monkeypatch.setenv("FACTCHECK_GPU_LAYERS", "0")
+    assert gpu_layers() == 0
+
+
+def test_what_a_gpu_gets_scores_alike(
+    smollm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fused attention and large batches, here on the processor: nearly the same numbers."""
+    monkeypatch.setattr("llama_cpp.llama_supports_gpu_offload", lambda: True)
+    model = LlamaCppModel(
+        "x", "0", smollm_file(), context_length=4096, template="chatml", n_gpu_layers=-1
+    )
+    try:
+        found = np.exp(model.score_labels(PROMPT, ENDINGS, LABELS))
+        assert found == pytest.approx(np.exp(smollm.score_labels(PROMPT, ENDINGS, LABELS)), abs=0.1)
+        long = [Message("user", "word " * (2 * BATCH_TOKENS))]
+        calls: list[int] = []
+        decode = LlamaContext.decode
+
+        def counted(self: LlamaContext, tokens: list[int], *args: Any, **how: Any) -> Any:  # noqa: ANN401
+            calls.append(len(tokens))
+            return decode(self, tokens, *args, **how)
+
+        monkeypatch.setattr(LlamaContext, "decode", counted)
+        model.score_labels(long, [""], LABELS)
+        assert max(calls) > BATCH_TOKENS
+    finally:
         model.close()
 
 
