@@ -19,26 +19,26 @@ from factcheck_local.core import egress
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.offline import go_offline
 
-#: Commands by name, imported on use so that --help is quick.
+#: Commands and what --help says of them, so that none is imported to list it.
 COMMANDS = {
-    "index": "index",
-    "verify": "verify",
-    "report": "report",
-    "diff": "diff",
-    "recheck": "recheck",
-    "replay": "replay",
-    "sign": "sign",
-    "verify-signature": "verify_signature",
-    "correct": "correct",
-    "atoms": "atoms",
-    "search": "search",
-    "relate": "relate",
-    "calibrate": "calibrate",
-    "infer": "infer",
-    "bench": "bench",
-    "models": "models",
-    "status": "status",
-    "doctor": "doctor",
+    "index": "Bring the store up to date with folders and files.",
+    "verify": "Judge every claim of answers.",
+    "report": "Show an earlier verification in another form.",
+    "diff": "Compare two verifications of an answer.",
+    "recheck": "Verify past claims against the store as it is now.",
+    "replay": "Repeat a verification and say whether anything differs.",
+    "sign": "Sign a verification with your own key.",
+    "verify-signature": "Check that a verification is what was signed.",
+    "correct": "Propose edits of an answer that its evidence bears out.",
+    "atoms": "List the atomic claims of an answer.",
+    "search": "Show the passages that a query finds.",
+    "relate": "Score pairs of a premise and a hypothesis.",
+    "calibrate": "Fit probabilities and thresholds to your own labels.",
+    "infer": "Compute the posteriors of a network.",
+    "bench": "Compare assessors on labelled data.",
+    "models": "List, fetch, add, check and carry models.",
+    "status": "Show the store's sources with their priors.",
+    "doctor": "Check that everything is here that a run needs.",
 }
 
 INTERRUPTED = 130
@@ -56,9 +56,14 @@ class _Commands(click.Group):
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module = import_module(f"{__name__}.{COMMANDS[name]}")
+        module = import_module(f"{__name__}.{name.replace('-', '_')}")
         found: click.Command = module.command
         return found
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands; click would import each for its help."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a reader of its output that goes away, as `head` does, is no error."""

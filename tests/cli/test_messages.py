@@ -65,7 +65,8 @@ def test_every_command_has_an_example(name: str) -> None:
 def test_help_lists_the_commands() -> None:
     done = factcheck("--help")
     assert done.code == 0
-    assert all(f"\n  {name} " in done.out for name in COMMANDS)
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert all(f"{name} {said}" in lines for name, said in COMMANDS.items())
     assert "\n  factcheck index ./docs\n  factcheck verify answer.md\n" in done.out
     bare = factcheck()
     assert (bare.code, bare.out) == (2, "")
@@ -360,6 +361,18 @@ def test_a_full_disk_is_one_line(nowhere: Path) -> None:
         )
     assert done.returncode == 2, "1 would say that an answer is below --fail-under"
     assert done.stderr == b"factcheck: [Errno 28] No space left on device\n"
+
+
+def test_listing_the_commands_imports_none() -> None:
+    code = (
+        "import sys; from factcheck_local.cli import cli; "
+        "cli(['--help'], standalone_mode=False); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "factcheck_local.cli" in loaded
+    assert not loaded & {f"factcheck_local.cli.{name}" for name in ("verify", "index", "models")}
+    assert not loaded & {"numpy", "torch", "chromadb", "scipy"}
 
 
 def test_commands_are_click_commands() -> None:
