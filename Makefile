@@ -53,9 +53,12 @@ fix: venv  ## what the linters can mend by themselves
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Of the package itself its public names, then the rooms one by one.
+ROOMS := $(patsubst factcheck_local/%/__init__.py,factcheck_local.%,$(wildcard factcheck_local/*/__init__.py))
+
 # Without the source, which would make it 20 MB.
 api: venv  ## a reference of all modules out of their docstrings, in out/api
-	$(BIN)/pdoc --docformat google --no-show-source --output-directory $(OUT)/api factcheck_local
+	$(BIN)/pdoc --docformat google --no-show-source --output-directory $(OUT)/api factcheck_local $(ROOMS)
 
 fuzz: venv  ## 10,000 texts for each reader of what others wrote
 	FUZZ_EXAMPLES=10000 $(BIN)/python -m pytest -q tests/fuzz

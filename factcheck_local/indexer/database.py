@@ -20,10 +20,13 @@ _PATIENCE = 60.0
 def open_database(path: Path, schema: str) -> sqlite3.Connection:
     """Open a file, or make it, with the tables of ``schema``.
 
+    Any thread may use the connection; SQLite lets them in one after the other. What takes
+    several statements is its user's to hold together.
+
     Raises:
         StoreError: if it is not such a file.
     """
-    database = sqlite3.connect(path, timeout=_PATIENCE)
+    database = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False)
     try:
         database.executescript(_SETTINGS + schema)
     except sqlite3.Error as error:

@@ -11,6 +11,7 @@ FTS5 computes it (k1 = 1.2, b = 0.75).
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -63,6 +64,7 @@ class LexicalIndex:
             StoreError: if it is not such a file.
         """
         self._db = open_database(path, _SCHEMA)
+        self._asked = threading.Lock()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -130,6 +132,12 @@ class LexicalIndex:
         Returns:
             For each text at most k pairs (id, BM25 score, higher is better), ties by id.
         """
+        with self._asked:  # the table of the scope is one for all threads
+            return self._ranked(texts, k, sources)
+
+    def _ranked(
+        self, texts: Sequence[str], k: int, sources: frozenset[str] | None
+    ) -> list[list[tuple[str, float]]]:
         if sources is not None:
             with self._db:
                 self._db.execute("CREATE TEMP TABLE IF NOT EXISTS scope (source TEXT PRIMARY KEY)")

@@ -35,6 +35,7 @@ from factcheck_local.indexer.passages import (
     passages_digest,
     text_sha256,
 )
+from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import FloatArray
@@ -60,6 +61,8 @@ class Draft:
 
 class Store:
     """Passages with embeddings, priors and places. A context manager; one writer at a time.
+
+    Several threads may read from one that is open while none writes to it.
 
     Attributes:
         place: what its user calls it, a folder or an address.
@@ -97,13 +100,21 @@ class Store:
         return cls(folder.open_parts(where, fingerprint))
 
     @classmethod
-    def create(cls, where: Path | ServerAddress, fingerprint: Fingerprint) -> Store:
+    def create(cls, where: Path | ServerAddress, fingerprint: Fingerprint | None = None) -> Store:
         """Open a store made with this fingerprint; make it where there is none.
+
+        Args:
+            where: its folder, or its address.
+            fingerprint: what it is made with; None takes the default embedder, which is
+                loaded for that.
 
         Raises:
             StoreError: if the folder or the collection holds something else, cannot be
                 made, or holds a store that was made otherwise.
+            ModelError: if the default embedder is needed and not here.
         """
+        if fingerprint is None:
+            fingerprint = Fingerprint.of(load_model(DEFAULT_EMBEDDER, "embedder"))
         if isinstance(where, ServerAddress):
             return cls(server.create_parts(where, fingerprint))
         return cls(folder.create_parts(where, fingerprint))

@@ -20,6 +20,8 @@ from factcheck_local.indexer.reliability import ReliabilityProfile, storable, su
 from factcheck_local.indexer.stamps import note_on, stamped, stated_text
 from factcheck_local.indexer.store import Draft, Store
 from factcheck_local.indexer.survey import Entry, Root, survey, writable
+from factcheck_local.models.embedder import for_passages
+from factcheck_local.models.registry import load_model
 
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import Embedder, FloatArray
@@ -74,7 +76,7 @@ class SyncReport:
 def sync(
     paths: Iterable[Path],
     store: Store,
-    embedder: Embedder,
+    embedder: Embedder | None = None,
     profile: ReliabilityProfile | None = None,
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
@@ -93,7 +95,7 @@ def sync(
     Args:
         paths: folders, searched to any depth, and files.
         store: an open store.
-        embedder: the model that the store was made with.
+        embedder: the model that the store was made with; None loads it by its name.
         profile: priors of the sources; None takes the `reliability.toml` in each
             indexed folder, where there is one.
         include: globs as in ``.gitignore``; only these files are looked at.
@@ -108,10 +110,12 @@ def sync(
         ProfileError: if a profile is wrong; then nothing has changed.
         StoreError: if the store was made with another embedder, or another run
             is writing to it.
-        ModelError: if the embedder gives something else than it says.
+        ModelError: if the embedder is not here, or gives something else than it says.
     """
     paths = tuple(paths)
     made = store.fingerprint
+    if embedder is None:
+        embedder = for_passages(load_model(made.embedder.id, "embedder"))
     made.check(Fingerprint.of(embedder, made.chunker), store.place)
     with store.writing():
         plan = survey(paths, store, include, exclude)

@@ -1,8 +1,8 @@
 """The pipeline: the Python API behind every command.
 
->>> from factcheck_local.pipeline.checker import FactChecker
->>> checker = FactChecker(Settings(), Store.open(path))      # doctest: +SKIP
->>> run = checker.verify(Record(Answer("The sky is green.")))  # doctest: +SKIP
+>>> from factcheck_local import Answer, FactChecker, Settings, Store
+>>> checker = FactChecker(Settings(), Store.open(path))  # doctest: +SKIP
+>>> run = checker.verify(Answer("The sky is green."))    # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ from factcheck_local.pipeline.verdicts.quotes import pick_quotes
 
 
 class FactChecker(Loaded):
-    """Verifies answers against a store; models are loaded once, on first use."""
+    """Verifies answers against a store; models are loaded once, on first use.
+
+    Several threads may call the methods of one; the calls run one after the other, since a
+    model's cache holds one prompt at a time. Its progress is told in the thread that called.
+    """
 
     def atoms(
         self, answer: Answer, within: Sequence[Span] | None = None
@@ -63,15 +67,23 @@ class FactChecker(Loaded):
             The atoms, and for those that a model failed on the reason by id.
         """
         work = Work()
-        return self._atoms(answer, work, within), work.failures
+        with self._lock:
+            return self._atoms(answer, work, within), work.failures
 
-    def verify(self, record: Record) -> Run:
-        """Run every stage that the record has not been through yet.
+    def verify(self, record: Record | Answer) -> Run:
+        """Run every stage that has not been done yet.
+
+        Args:
+            record: an answer, alone or with what earlier stages made of it.
 
         Raises:
             StoreError: if contexts are needed and there is no store.
             ModelError: if a model cannot be loaded.
         """
+        with self._lock:
+            return self._verified(Record(record) if isinstance(record, Answer) else record)
+
+    def _verified(self, record: Record) -> Run:
         work = Work()
         started = datetime.now(UTC).isoformat(timespec="seconds")
         answer = record.answer

@@ -5,10 +5,12 @@ A model is loaded once, on first use.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import StoreError
@@ -32,8 +34,14 @@ from factcheck_local.pipeline.settings import JUDGES, Settings
 Progress = Callable[[str, int, int], None]
 
 
+#: What is kept of what was loaded, by the name of its property.
+_KEPT = ("llm", "embedder", "relation_model", "risk", "reranker")
+
+
 class Loaded:
     """Settings, store and models; a model handed in takes the place of what the settings name.
+
+    A context manager that lets go of the models that it loaded; see ``close``.
 
     Args:
         settings: of every run.
@@ -67,6 +75,32 @@ class Loaded:
         self._given_reranker = reranker
         self._cache = cache
         self._progress = progress
+        self._lock = threading.RLock()
+
+    def close(self) -> None:
+        """Let go of the models that were loaded; the store and models handed in stay open.
+
+        They are loaded again if this is used once more.
+        """
+        with self._lock:
+            llm = self.__dict__.get("llm")
+            for name in _KEPT:
+                self.__dict__.pop(name, None)
+            if llm is not None and self._given_llm is None and hasattr(llm, "close"):
+                llm.close()
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
 
     @cached_property
     def llm(self) -> ChatModel:
@@ -151,6 +185,10 @@ class Loaded:
         Raises:
             ModelError: if a model cannot be loaded.
         """
+        with self._lock:
+            return self._unlike(record, run)
+
+    def _unlike(self, record: Record, run: Mapping[str, Any]) -> list[str]:
         here: dict[str, Any] = {
             "version": __version__,
             "settings": self.settings.as_dict(),

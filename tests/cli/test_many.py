@@ -78,7 +78,8 @@ def work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Work:
                 **options,
             )
 
-        def verify(self, record: Record) -> Run:
+        def verify(self, record: Record | Answer) -> Run:
+            assert isinstance(record, Record)
             seen.verified.append(record.answer.path)
             if "impossible" in record.answer.text:
                 raise InferenceError("the network has no answer")

@@ -1,0 +1,1 @@
+"""Tests of what the package promises to those who import it."""
