@@ -100,7 +100,7 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
         meter.stage = outer
 
     LlamaContext.decode, LlamaContext.load = timed, restored  # type: ignore[method-assign]
-    Work.stage = staged  # type: ignore[method-assign, assignment]
+    Work.stage = staged  # type: ignore[method-assign]
     if arguments.cold:
         PromptStates.restore = lambda *_: False  # type: ignore[method-assign]
     settings = Settings(relation=arguments.relation) if arguments.relation else Settings()

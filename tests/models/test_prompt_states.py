@@ -70,7 +70,7 @@ def test_a_state_gives_the_same_bits(
     decoded: list[int] = []
     decode = reader._llama.decode
 
-    def counted(tokens: list[int], start: int, *, wants_logits: bool) -> np.ndarray:  # type: ignore[type-arg]
+    def counted(tokens: list[int], start: int, *, wants_logits: bool) -> np.ndarray:
         decoded.extend(tokens)
         return decode(tokens, start, wants_logits=wants_logits)
 
