@@ -24,6 +24,30 @@ def test_numbers_as_digits_and_words_are_the_same() -> None:
     assert numbers("one of them") == set()
 
 
+@pytest.mark.parametrize(
+    ("words", "digits"),
+    [
+        ("twenty-five days", "25 days"),
+        ("Twenty five days", "25 days"),
+        ("one hundred and five", "105"),
+        ("two thousand five hundred", "2,500"),
+        ("a hundred", "100"),
+        ("3 million people", "3,000,000 people"),
+        ("2.5 million", "2500000"),
+        ("five and six", "5 and 6"),
+        ("between ten and twenty", "10 and 20"),
+        ("five thousand and a half", "5000"),
+    ],
+)
+def test_numbers_of_several_words(words: str, digits: str) -> None:
+    assert numbers(words) == numbers(digits)
+
+
+@pytest.mark.parametrize("text", ["hundreds of people", "someone", "often", "1.2.3 million miles"])
+def test_what_is_no_number_of_words(text: str) -> None:
+    assert numbers(text) <= {"1.2.3"}
+
+
 def test_content_words_ignore_inflection_and_function_words() -> None:
     assert content_words("The engineer's phones are replaced") == content_words(
         "a phone replaces an engineer"

@@ -7,6 +7,7 @@ lexical on purpose: they cannot be talked into anything.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -57,6 +58,23 @@ _VAGUE = re.compile(
 )
 
 
+_SCALES = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_SPELT_WORD = rf"(?:one|{'|'.join(_NUMBER_WORDS)}|{'|'.join(_SCALES)})"
+
+#: "twenty-five", "two thousand five hundred", "one hundred and five".
+_SPELT = re.compile(rf"\b{_SPELT_WORD}(?:(?:-| and | ){_SPELT_WORD})*\b")
+
+#: "3 million".
+_SCALED = re.compile(
+    rf"(?<![\d.,:])((?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)[ -]({'|'.join(_SCALES)})\b"
+)
+
 _COUNT = rf"(?:(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*|{'|'.join(_NUMBER_WORDS)})"
 
 #: "within 30", at the end: the unit stood earlier in the sentence. A bare year is a date.
@@ -87,13 +105,38 @@ def names(text: str) -> frozenset[str]:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Numbers of a text as digits, thousands separators left out; "ten" is 10.
+    """Numbers of a text as digits, thousands separators left out; "twenty-five" is 25.
 
-    "One" is left out: it is more often a pronoun.
+    "One" is left out where it stands alone: it is more often a pronoun.
     """
-    digits = {re.sub(r",(?=\d{3}\b)", "", n) for n in _NUMBER.findall(text)}
-    words = {_NUMBER_WORDS[w] for w in _WORD.findall(text.lower()) if w in _NUMBER_WORDS}
-    return frozenset(digits | words)
+    low = text.lower()
+    scaled = _SCALED.sub(lambda m: _digits(Decimal(_plain(m[1])) * _SCALES[m[2]]), low)
+    digits = {_plain(n) for n in _NUMBER.findall(scaled)}
+    spelt = [value for phrase in _SPELT.findall(scaled) for value in _spelt(phrase)]
+    return frozenset(digits.union(spelt))
+
+
+def _plain(number: str) -> str:
+    return re.sub(r",(?=\d{3}\b)", "", number)
+
+
+def _digits(value: Decimal) -> str:
+    return str(int(value)) if value == int(value) else str(value.normalize())
+
+
+def _spelt(phrase: str) -> list[str]:
+    """The number that words make together, or those of each word where they make none."""
+    if phrase in _NUMBER_WORDS:
+        return [_NUMBER_WORDS[phrase]]
+    if phrase == "one":
+        return []
+    from text_to_num import text2num
+
+    try:
+        return [str(text2num(phrase, "en"))]
+    except ValueError:
+        # "five and six", "nineteen ninety".
+        return [_NUMBER_WORDS[w] for w in _WORD.findall(phrase) if w in _NUMBER_WORDS]
 
 
 def clauses(sentence: str) -> list[str]:
