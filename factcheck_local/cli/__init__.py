@@ -14,7 +14,7 @@ from importlib import import_module
 import click
 
 from factcheck_local import __version__
-from factcheck_local.cli.messages import complain
+from factcheck_local.cli.messages import complain, tell
 from factcheck_local.core import egress
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.offline import go_offline
@@ -95,7 +95,7 @@ def main() -> None:
     try:
         code = cli.main(prog_name="factcheck", standalone_mode=False)
     except click.exceptions.Abort:
-        click.echo("factcheck: interrupted; what was written is kept", err=True)
+        tell("factcheck: interrupted; what was written is kept")
         code = INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()

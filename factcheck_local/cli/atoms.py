@@ -12,6 +12,7 @@ from factcheck_local.cli.common import (
     settings_values,
     write_json,
 )
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.pipeline.checker import FactChecker
@@ -50,7 +51,7 @@ def command(
         atoms, failures = checker.atoms(record.answer)
         failed = failed or bool(failures)
         for id_, why in failures.items():
-            click.echo(f"factcheck: {id_}: {why}", err=True)
+            tell(f"factcheck: {id_}: {why}")
         if as_json:
             write_json(
                 [

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from factcheck_local.cli.bench_data import NAMES, called, collection_of, command_line
+from factcheck_local.cli.bench_data import NAMES, called, collection_of, command_line, own_data
 from factcheck_local.cli.common import (
     correlation_option,
     k_option,
@@ -20,6 +20,7 @@ from factcheck_local.cli.common import (
     strong_option,
     write_json,
 )
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.evaluate import atoms, factor, plots, summary
 from factcheck_local.evaluate.contract import Collection
@@ -46,9 +47,9 @@ REPLIES = "replies.sqlite"
 @click.argument("name", type=click.Choice(NAMES))
 @click.option(
     "--data",
-    required=True,
     type=click.Path(path_type=Path, exists=True),
-    help="The data: its file or folder.",
+    callback=lambda context, _option, given: given or own_data(context.params["name"]),
+    help="The data: its file or folder; for handbook and sets those of a checkout.",
 )
 @click.option(
     "--assessor",
@@ -119,8 +120,8 @@ def command(
     factcheckbench  Factcheck-Bench: claims of LLM answers, with evidence
     wice            WiCE: claims against web articles; --oracle: against their own
     felm            FELM: segments of answers in five domains
-    handbook        a corpus with labelled answers, as corpora/handbook
-    sets            sets of passages that are near to each other, as training/data/authored/sets
+    handbook        a corpus with labelled answers; corpora/handbook of a checkout
+    sets            sets of passages near to each other; training/data/authored/sets of a checkout
     record          records in FactReasoner's format with labels
     factor          Expert FACTOR: the relation model alone
     factscore       FActScore's biographies: atoms against human ones
@@ -165,7 +166,7 @@ def command(
         write_json(result)
     else:
         click.echo(summary.to_markdown(result))
-    click.echo(f"written to {out}", err=True)
+    tell(f"written to {out}")
 
 
 def _assessors(
@@ -282,7 +283,7 @@ def _pictures(make: Callable[[], list[str]]) -> list[str]:
     try:
         return make()
     except ImportError as error:
-        click.echo(f"no pictures: {error}; pip install 'factcheck-local[bench]'", err=True)
+        tell(f"no pictures: {error}; pip install 'factcheck-local[bench]'")
         return []
 
 

@@ -6,10 +6,30 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import click
+
 from factcheck_local.evaluate.contract import Collection
 from factcheck_local.evaluate.data import factcheckbench, felm, handbook, record, sets, wice
 
 NAMES = ("factcheckbench", "wice", "felm", "handbook", "sets", "record", "factor", "factscore")
+
+
+#: Data that a checkout of the package has.
+OWN = {"handbook": Path("corpora/handbook"), "sets": Path("training/data/authored/sets")}
+
+
+def own_data(name: str) -> Path:
+    """The data of a benchmark that come with a checkout, seen from the working directory.
+
+    Raises:
+        click.UsageError: if there are none, or they are not there.
+    """
+    path = OWN.get(name)
+    if path is None:
+        raise click.UsageError(f"{name}: expected --data, the data's file or folder")
+    if not path.exists():
+        raise click.UsageError(f"{path}: not here; expected --data, or the folder of a checkout")
+    return path
 
 
 def called(name: str, *, oracle: bool, fold: str | None) -> str:

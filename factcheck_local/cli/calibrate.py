@@ -19,6 +19,7 @@ from factcheck_local.cli.common import (
     store_option,
     write_json,
 )
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.risk import fit_risk, reset_risk
@@ -159,10 +160,9 @@ def command(
     )
     store_calibration(folder, found)
     if any(e.is_of(found.scorer, found.sha256) for e in read_risks(folder)):
-        click.echo(
+        tell(
             "factcheck: the store's thresholds were fitted on another calibration and may no "
             "longer apply: factcheck calibrate --risk fits them anew",
-            err=True,
         )
     others = {"unscored": unscored, "verdicts": verdicts}
     _show(found, _counts(gold), before, after, store, as_json=as_json, others=others)
@@ -227,7 +227,7 @@ def _score(scorer: PairScorer, rows: list[_Labelled]) -> tuple[LogProbabilities,
         try:
             found.append(scorer.score(premise, [row.hypothesis for row in own]))
         except ScoringError as error:
-            click.echo(f"factcheck: {len(own)} pairs left out: {error}", err=True)
+            tell(f"factcheck: left out, {len(own)} of the pairs: {error}")
         else:
             gold += [row.label for row in own]
         done += len(own)
@@ -259,10 +259,9 @@ def _show(
 ) -> None:
     """``others`` are the lines and pairs that the fit did without."""
     if after.log_loss >= before.log_loss:
-        click.echo(
+        tell(
             "factcheck: on pairs it has not seen this calibration is no better than what the "
             "model comes with; more labels may help, --reset removes it",
-            err=True,
         )
     if as_json:
         write_json(

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 import click
 
+from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.files import write_whole
 from factcheck_local.core.types import Verdict
@@ -341,4 +342,4 @@ def write_text(output: Path, text: str) -> None:
         write_whole(output, text)
     except OSError as error:
         raise InputError(f"{output}: cannot be written: {error.strerror}") from error
-    click.echo(f"written to {output}", err=True)
+    tell(f"written to {output}")

@@ -28,6 +28,7 @@ from factcheck_local.cli.common import (
     where_option,
     write_json,
 )
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.stored import check_complete, replace_file, warn_of_models
@@ -121,7 +122,7 @@ def command(
             click.echo(f"# {indented(line)}")
         click.echo(patch, nl=False)
     if not (found.edits or found.unplaced or as_json):
-        click.echo("nothing to correct", err=True)
+        tell("nothing to correct")
     if target is not None and patch:
         _write(*target, found.text)
     sys.exit(UNSCORED if assessment["summary"]["counts"]["unscored"] else 0)
@@ -162,7 +163,7 @@ def _write(path: Path, before: bytes, text: str) -> None:
         raise InputError(f"{path}: changed while it was verified, nothing was written")
     mark = b"\xef\xbb\xbf"
     replace_file(path, (mark if before.startswith(mark) else b"") + text.encode())
-    click.echo(f"written to {path}", err=True)
+    tell(f"written to {path}")
 
 
 # ------------------------------------------------------------------ the work
@@ -197,10 +198,20 @@ def _correct_stored(
     store_path: StorePlace | None,
     unsupported: Unsupported,
 ) -> Correction:
-    """With a store its calibration counts, and its cache; it is not searched."""
+    """With a store its calibration counts, and its cache; it is not searched.
+
+    Without one the calibration is the run's, which may have had a store's.
+    """
     store = open_store(store_path) if store_path else None
+    models = assessment["run"]["models"]
+    recorded = next((m for m in models if m["role"] == "relation"), None)
     try:
-        checker = FactChecker(settings_of(assessment, name), store, progress=stage_progress())
+        checker = FactChecker(
+            settings_of(assessment, name),
+            store,
+            progress=stage_progress(),
+            recorded=None if store else recorded,
+        )
         return correct(assessment, checker, unsupported=unsupported, name=name)
     finally:
         if store is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from factcheck_local.cli import interrupts
 from factcheck_local.cli.common import (
@@ -16,13 +17,14 @@ from factcheck_local.cli.common import (
     store_to_write,
     write_json,
 )
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.progress import index_progress
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.indexer import server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS
-from factcheck_local.indexer.reader import ReadLimits
+from factcheck_local.indexer.reader import LIMITS_MEMORY, ReadLimits
 from factcheck_local.indexer.reliability import ReliabilityProfile
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import SyncReport, sync
@@ -52,7 +54,16 @@ def limit_option(name: str, field: str, unit: str, text: str) -> Callable[[Any],
         show_default=True,
         metavar=unit,
         help=text,
+        callback=_can_limit,
     )
+
+
+def _can_limit(context: click.Context, option: click.Parameter, value: float) -> float:
+    """Say so where a limit that was asked for has no effect."""
+    chosen = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    if chosen and option.name == "memory_megabytes" and not LIMITS_MEMORY:
+        tell("factcheck: --max-file-memory has no effect here, only on Linux")
+    return value
 
 
 @click.command("index")
@@ -139,12 +150,12 @@ def command(
     show(*run(), str(place))
     if watch:
         with interrupts.noticed() as interrupted:
-            click.echo("watching; interrupt to end", err=True)
+            tell("watching; interrupt to end")
             for _ in changes(paths, place if isinstance(place, Path) else None, stop=interrupted):
                 try:
                     report, passages = run()
                 except FactcheckError as error:  # it may be mended while we watch
-                    click.echo(f"factcheck: {error}", err=True)
+                    tell(f"factcheck: {error}")
                     continue
                 if report.indexed or report.removed or report.failed:
                     show(report, passages, str(place))
@@ -161,7 +172,7 @@ def _unlock(place: StorePlace) -> None:
     if not isinstance(place, ServerAddress):
         raise click.UsageError("--unlock is for a store on a server")
     if holder := server.unlock(place):
-        click.echo(f"factcheck: unlocked, it was held by {holder}", err=True)
+        tell(f"factcheck: unlocked, it was held by {holder}")
 
 
 def _write(report: SyncReport, passages: int, place: str) -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from factcheck_local.cli.common import check_writable, json_option, write_json
+from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
@@ -135,7 +136,7 @@ def add(
             name, url, model=model, chat_format_name=chat_format, api_key_env=api_key_env
         )
         if travels_in_clear(card.options["url"]):
-            click.echo(f"{name}: over http, what is sent can be read on its way", err=True)
+            tell(f"{name}: over http, what is sent can be read on its way")
         click.echo(f"{name}: {card.server} (see that it answers: factcheck models verify {name})")
         return
     if model is not None or api_key_env is not None:
@@ -168,7 +169,7 @@ def verify_models(names: tuple[str, ...]) -> None:
             found = _check(card)
         except FactcheckError as error:
             failed += 1
-            click.echo(f"{card.id}: {error}", err=True)
+            tell(f"{card.id}: {error}")
         else:
             click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)
@@ -196,7 +197,7 @@ def export_models(bundle: Path, names: tuple[str, ...], with_wheels: bool) -> No
     cards = [find_card(name) for name in dict.fromkeys(names or (DEFAULT_EMBEDDER, DEFAULT_LLM))]
     for card in cards:
         if card.is_shipped:
-            click.echo(f"{card.id}: comes with the package, left out", err=True)
+            tell(f"{card.id}: comes with the package, left out")
     cards = [card for card in cards if not card.is_shipped]
     with _bytes_bar("export", sum(card.size for card in cards)) as progress:
         manifest, sha256 = export_bundle(cards, bundle, with_wheels=with_wheels, progress=progress)

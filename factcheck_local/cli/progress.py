@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import click
 
+from factcheck_local.cli.messages import tell
 from factcheck_local.indexer.sync import Progress, Step
 
 
@@ -26,8 +27,7 @@ def stage_progress() -> Callable[[str, int, int], None]:
 def answer_progress(number: int, count: int, name: str) -> None:
     """Says which of several answers is next."""
     if sys.stderr.isatty():
-        shown = "".join(c if c.isprintable() else " " for c in name)
-        click.echo(f"answer {number}/{count}: {shown}", err=True)
+        tell(f"answer {number}/{count}: {name}")
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from factcheck_local.cli.common import (
     write_json,
 )
 from factcheck_local.cli.diff import DIFFERS, diff_to_dict
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.stored import check_complete, read_run, replace_file, warn_of_models
@@ -161,7 +162,7 @@ def _show(found: _Rechecked, present: frozenset[str], *, written: bool) -> None:
     for line in diff_to_text(found.comparison, present).splitlines():
         click.echo(f"  {line}")
     if written:
-        click.echo(f"written to {name}", err=True)
+        tell(f"written to {name}")
 
 
 def _as_dict(found: _Rechecked, present: frozenset[str], *, written: bool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from factcheck_local.cli.common import input_name, json_lines, write_json
+from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.core.types import Verdict
 from factcheck_local.indexer.parts import RISK
@@ -142,10 +143,9 @@ def _show(fitted: Fitted, alpha: float, unlabelled: int) -> None:
     for name, word, threshold, side in sides:
         if side.found is None:
             click.echo(f"{name:12} no threshold: stays at 0.5, and nothing is promised of it")
-            click.echo(
+            tell(
                 f"factcheck: {name}: {side.possible} claims could be called so; it takes at least "
                 f"{fewest_called(alpha)} of which none is wrong, or more with few wrong ones",
-                err=True,
             )
             continue
         click.echo(

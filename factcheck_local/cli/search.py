@@ -17,6 +17,7 @@ from factcheck_local.cli.common import (
     where_option,
     write_json,
 )
+from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.models.registry import load_model
@@ -72,7 +73,7 @@ def command(
         if reranker is not None:
             found, unread = reorder([query], found, reranker)
             if unread:
-                click.echo(f"{rerank} cannot read the query; the order is the search's", err=True)
+                tell(f"{rerank} cannot read the query; the order is the search's")
         hits = found[0][:k]
         # In float64: in float32 the last digits depend on how many rows there are.
         similarities = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from factcheck_local.cli.common import STDIN, check_writable, read_input
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.stored import replace_file
 from factcheck_local.core.errors import InputError
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
@@ -68,7 +69,7 @@ def command(run: str, key: str, signature: Path | None) -> None:
     secret, _ = read_input(key)
     made = sign(data, secret, key, passphrase=lambda: _passphrase(key))
     replace_file(target, made)
-    click.echo(f"written to {target}", err=True)
+    tell(f"written to {target}")
 
 
 def _passphrase(key: str) -> str:

@@ -12,6 +12,7 @@ import click
 
 from factcheck_local.cli.answers import answer_name, digest
 from factcheck_local.cli.common import write_report
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.stored import replace_file
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.pipeline.checker import FactChecker
@@ -129,7 +130,7 @@ class Folder:
             return None
         if checker.unlike(record, found["run"]):
             return None
-        click.echo(f"{answer_name(record)}: unchanged, not verified again", err=True)
+        tell(f"{answer_name(record)}: unchanged, not verified again")
         return found
 
     def _kept(self, name: str) -> dict[str, Any] | None:
@@ -150,7 +151,7 @@ class Folder:
         report = self._place(name, self.form)
         if report != data:
             replace_file(report, render([value], self.form, self.view))
-        click.echo(f"written to {report}", err=True)
+        tell(f"written to {report}")
         self._entries.append(Entry.of(answer_name(record), report.name, data.name, value))
 
     def finish(self, failed: list[tuple[str, str]]) -> None:
@@ -159,7 +160,7 @@ class Folder:
         text = json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         replace_file(self.path / "summary.json", text)
         replace_file(self.path / "index.html", to_overview(summary))
-        click.echo(f"written to {self.path / 'index.html'}", err=True)
+        tell(f"written to {self.path / 'index.html'}")
 
     def _place(self, name: str, form: str) -> Path:
         return self.path / f"{name}{FORMATS[form]}"

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from factcheck_local.cli.common import read_input
+from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.core.files import write_whole
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
@@ -62,10 +61,9 @@ def warn_of_models(name: str, old: Sequence[dict[str, Any]], new: Sequence[dict[
     for model in new:
         was = before.get(model["role"], model)
         if was["sha256"] != model["sha256"]:
-            click.echo(
+            tell(
                 f"factcheck: {name}: the {model['role']} model is {model['id']}, sha256 "
                 f"{model['sha256']}; in the run it was {was['id']}, sha256 {was['sha256']}",
-                err=True,
             )
 
 

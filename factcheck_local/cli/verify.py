@@ -161,10 +161,18 @@ def command(
     store = open_store(store_path) if needs_store or store_path else None
     if store is not None and chosen["embedder"] is None:
         chosen["embedder"] = store.fingerprint.embedder.id
+    summaries: list[dict[str, Any]] = []
+    failed: list[tuple[str, str]] = []
     try:
         settings = Settings(**settings_values(parameterisation=factors, **chosen))
         checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
-        summaries, failed = _verify(given, checker, sink, many=many)
+        _verify(given, checker, sink, summaries, failed)
+    except BaseException as error:
+        # What ends a run amid many answers must not take the finished ones with it.
+        if summaries:
+            failed += [(name, _ended(error)) for name in _called(given)[len(summaries + failed) :]]
+            sink.finish(failed)
+        raise
     finally:
         if store is not None:
             store.close()
@@ -174,21 +182,29 @@ def command(
 
 
 def _verify(
-    given: Sequence[Record | Unusable], checker: FactChecker, sink: Sink, *, many: bool
-) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
+    given: Sequence[Record | Unusable],
+    checker: FactChecker,
+    sink: Sink,
+    summaries: list[dict[str, Any]],
+    failed: list[tuple[str, str]],
+) -> None:
     """Every answer; of many, one that fails gets its line and the others go on.
 
-    Returns:
-        The summary of each assessment, and the names of the others with the reason.
+    Args:
+        given: the answers.
+        checker: verifies them.
+        sink: takes the assessments.
+        summaries: gets the summary of each assessment.
+        failed: gets the names of the others, with the reason.
     """
     names = iter(report_names([found for found in given if isinstance(found, Record)]))
-    summaries, failed = [], []
-    for number, found in enumerate(given, start=1):
+    many = len(given) > 1
+    for number, (found, called) in enumerate(zip(given, _called(given), strict=True), start=1):
         if isinstance(found, Unusable):
             complain(str(found.error), found.error.hint, found.error.exit_code)
-            failed.append((found.name, str(found.error)))
+            failed.append((called, str(found.error)))
             continue
-        name, called = next(names), answer_name(found)
+        name = next(names)
         if many:
             answer_progress(number, len(given), called)
         try:
@@ -201,4 +217,13 @@ def _verify(
             continue
         sink.add(name, found, assessment)
         summaries.append(assessment["summary"])
-    return summaries, failed
+
+
+def _called(given: Sequence[Record | Unusable]) -> list[str]:
+    return [f.name if isinstance(f, Unusable) else answer_name(f) for f in given]
+
+
+def _ended(error: BaseException) -> str:
+    """Why an answer was not reached, for the overview."""
+    why = "interrupted" if isinstance(error, KeyboardInterrupt | click.Abort) else str(error)
+    return f"not verified, the run ended before: {why or type(error).__name__}"

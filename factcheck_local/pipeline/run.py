@@ -149,7 +149,7 @@ class Work:
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
 
-    def note(self, count: int, text: str) -> None:
-        """Report a count, unless it is 0."""
+    def note(self, count: int, what: str) -> None:
+        """Report a count of something, unless it is 0."""
         if count:
-            self.notes.append(f"{count} {text}")
+            self.notes.append(f"{what}: {count}")

@@ -64,7 +64,8 @@ def render(
         assessments: what ``to_dict`` gives for each; a single one for ``SINGLE``.
         form: the format's name.
         view: how it is shown.
-        titled: whether a table has the answer's name above it, and a blank line below.
+        titled: whether the assessments are of several answers: a table then has the answer's
+            name above it and a blank line below, and JSON is a list, however many there are.
     """
     if form == "text":
         end = "\n" if titled else ""
@@ -92,7 +93,7 @@ def render(
     if form == "junit":
         return to_junit(assessments, failing=view.failing)
     if form == "json":
-        return _json(assessments[0] if len(assessments) == 1 else list(assessments))
+        return _json(list(assessments) if titled or len(assessments) != 1 else assessments[0])
     (assessment,) = assessments
     return to_html(assessment) if form == "html" else _json(to_fact_graph(assessment))
 

@@ -191,7 +191,7 @@ def test_what_does_not_fit_is_left_out_and_said(store: Path, loads: list[str]) -
         "calibrate", "-", *MODEL, "--store", store, "--json", stdin=lines([*rows(), long])
     )
     assert done.code == 3
-    assert "factcheck: 1 pairs left out: " in done.err
+    assert "factcheck: left out, 1 of the pairs: " in done.err
     assert (json.loads(done.out)["n"], json.loads(done.out)["unscored"]) == (30, 1)
     # One less, and there are too few that could be scored.
     line = lines([*rows()[:-1], long])

@@ -237,6 +237,28 @@ def test_a_stored_run_is_not_verified_again(store: Path, monkeypatch: pytest.Mon
     assert "not a complete assessment: KeyError('contexts')" in refused("correct", run)
 
 
+def test_a_stored_run_is_corrected_with_its_own_calibration(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which a store may have given it, and no store is named now."""
+    script(monkeypatch)
+    run = json.loads(factcheck("verify", "answer.md", "--store", store, "--format", "json").out)
+    relation = next(m for m in run["run"]["models"] if m["role"] == "relation")
+    relation["calibration"] = {"slope": 0.5, "bias": [0.1, 0.2, 0.3]}
+    Path("run.json").write_text(json.dumps(run))
+    given: list[object] = []
+    usual = correct_module.FactChecker.__init__
+
+    def noted(self: FactChecker, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
+        given.append((options.get("recorded") or {}).get("calibration"))
+        usual(self, *arguments, **options)
+
+    monkeypatch.setattr(correct_module.FactChecker, "__init__", noted)
+    assert factcheck("correct", "run.json").code == 0
+    assert factcheck("correct", "run.json", "--store", store).code == 0
+    assert given == [relation["calibration"], None], "a store that is named counts"
+
+
 def test_a_claim_that_has_no_place_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from lxml import html as lxml_html
 from factcheck_local.cli import verify as verify_module
 from factcheck_local.cli.answers import report_names
 from factcheck_local.cli.common import make_view
-from factcheck_local.core.errors import InferenceError, ScoringError
+from factcheck_local.core.errors import InferenceError, ModelError, ScoringError
 from factcheck_local.core.types import Answer
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
@@ -235,7 +235,9 @@ def test_an_interrupted_run_goes_on(
         patched.setattr(faked, "verify", interrupted)
         done = factcheck("verify", *answers, "--output", "out")
     assert done.code == 130
-    assert names() == {"a.txt", "a.json"}, "no file is half written"
+    assert names() == {"a.txt", "a.json", "index.html", "summary.json"}, "none is half written"
+    failed = [(f["path"], f["error"]) for f in load("out/summary.json")["failed"]]
+    assert failed == [(a, "not verified, the run ended before: interrupted") for a in answers[1:]]
     assert factcheck("verify", *answers, "--output", "out").code == 0
     assert work.verified == answers, "each once"
 
@@ -345,6 +347,37 @@ def test_standard_input_among_them(answers: list[str]) -> None:
 
 
 # ------------------------------------------------------------------ exit codes
+
+
+def test_json_of_several_is_a_list_even_if_one_is_left(answers: list[str]) -> None:
+    both = factcheck("verify", answers[0], "nowhere.md", "--format", "json")
+    assert both.code == 2
+    assert [a["answer"]["path"] for a in json.loads(both.out)] == answers[:1]
+    alone = factcheck("verify", answers[0], "--format", "json")
+    assert json.loads(alone.out)["answer"]["path"] == answers[0]
+
+
+@pytest.mark.parametrize("form", ["junit", "json", "sarif"])
+def test_what_ends_a_run_leaves_what_was_done(
+    answers: list[str], monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """A model that is lost at the second answer: the first one's report is there all the same."""
+    usual = verify_module.FactChecker.verify
+
+    def lost(self: FactChecker, record: Record) -> Run:
+        if record.answer.path == answers[1]:
+            raise ModelError("the server is gone")
+        return usual(self, record)
+
+    monkeypatch.setattr(verify_module.FactChecker, "verify", lost)
+    folder = factcheck("verify", *answers, "--output", "out", "--format", form)
+    assert folder.code == 2
+    assert "factcheck: the server is gone" in folder.err
+    summary = load("out/summary.json")
+    assert [a["path"] for a in summary["answers"]] == answers[:1]
+    why = "not verified, the run ended before: the server is gone"
+    assert summary["failed"] == [{"path": a, "error": why} for a in answers[1:]]
+    assert answers[0] in factcheck("verify", *answers, "--format", form).out
 
 
 def test_a_bad_answer_among_many(answers: list[str]) -> None:

@@ -11,6 +11,7 @@ import click
 import pytest
 from click.exceptions import Exit
 
+from factcheck_local.cli.bench_data import OWN
 from factcheck_local.indexer.reliability.profile import ReliabilityProfile
 
 from .pages import PAGES, ROOT, blocks, commands, mentions, takes_its_options
@@ -23,6 +24,8 @@ MENTIONED = [(page, shlex.join(line)) for page in PAGES for line in mentions(pag
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the files that the examples name."""
     monkeypatch.chdir(tmp_path)
+    for path in OWN.values():
+        (tmp_path / path).mkdir(parents=True)
     words = [word for _, line in SHOWN + MENTIONED for word in shlex.split(line)]
     for word in words:
         if re.fullmatch(r"[\w*-][\w*/-]*\.\w+", word):
@@ -47,9 +50,19 @@ def test_commands_take_their_options(page: str, line: str) -> None:
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize(("page", "line"), MENTIONED)
 def test_commands_in_the_text_have_these_options(page: str, line: str) -> None:
-    """There what a command is about may be left out; and some end by themselves."""
-    with suppress(click.MissingParameter, Exit):
-        assert takes_its_options(shlex.split(line)), page
+    """There the file that a command is about may be left out; and some end by themselves."""
+    missing = None
+    with suppress(Exit):
+        try:
+            assert takes_its_options(shlex.split(line)), page
+        except click.MissingParameter as error:
+            missing = error.param
+    assert missing is None or isinstance(missing, click.Argument), line
+
+
+def test_data_that_are_missing_would_be_found() -> None:
+    with pytest.raises(click.UsageError, match="factcheckbench: expected --data"):
+        takes_its_options(["bench", "factcheckbench", "--oracle"])
 
 
 def test_an_unknown_option_would_be_found() -> None:

@@ -230,7 +230,7 @@ def test_a_copy_of_a_passage_is_not_read_again(minilm: SentenceTransformerEmbedd
         ("c1", "entailment"),
         ("c2", "contradiction"),
     }
-    assert found.notes == ("1 pairs were not read, but taken over from a near duplicate",)
+    assert found.notes == ("pairs not read but taken over from a near duplicate: 1",)
 
 
 def test_the_store_keeps_what_was_read_and_gives_it_back(

@@ -77,7 +77,7 @@ def test_claims_of_one_prompt_are_asked_for_together() -> None:
     asked = [messages[0].content for messages in model.calls]
     assert asked[:2] == [load_prompt("complete").system.strip()] * 2
     assert asked[2:] == [load_prompt("revise").system.strip()] * 2
-    assert seen == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_the_model_is_asked_only_where_it_is_needed() -> None:

@@ -196,8 +196,8 @@ def test_a_run_says_what_was_summarised_and_quotes_the_passage(
     run = checker.verify(record)
     assert classifier.calls == [(f"{LONG_PASSAGE.title}. {RIGHT}", texts["a1"])]
     assert run.assessment.notes == (
-        "1 long passages were read as their summary for a claim",
-        "1 long passages were left out for a claim they are silent on",
+        "long passages read as their summary for a claim: 1",
+        "long passages left out for a claim they are silent on: 1",
     )
     phones, cats = run.assessment.atoms
     (evidence,) = phones.evidence

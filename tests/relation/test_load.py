@@ -35,6 +35,18 @@ def test_layers_are_there_unless_told_otherwise(smollm: LlamaCppModel) -> None:
     assert describe(guarded) == describe(plain) == UNTOUCHED
 
 
+def test_the_calibration_of_an_earlier_run_wins(smollm: LlamaCppModel) -> None:
+    load = partial(load_relation_model, default_llm="smollm2-135m", loaded=smollm)
+    own = {"calibration": {"slope": 0.5, "bias": (0.1, 0.2, 0.3)}}
+    assert describe(load("llm", recorded=own)) == own
+    two = describe(load("encoder+llm", recorded={"slow": own}))
+    assert two["slow"] == own
+    assert two["fast"] == describe(load("encoder"))
+    bad = {"calibration": {"slope": -1, "bias": [0, 0, 0]}}
+    with pytest.raises(ModelError, match="calibration of the earlier run: expected a slope > 0"):
+        load("llm", recorded=bad)
+
+
 def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
     model = load_relation_model(
         "smollm2-135m+llm",

@@ -58,7 +58,7 @@ def assessment(*atoms: AtomAssessment, text: str = TEXT) -> Assessment:
         links=(),
         pairs=(ScoredPair("c1", "a0", Relation(0.9, 0.02, 0.08)),),
         inference=InferenceInfo("exact (leaf elimination)", True, True, -1.5),
-        notes=("2 rewordings were not trusted",),
+        notes=("rewordings not trusted: 2",),
     )
 
 

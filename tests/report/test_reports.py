@@ -256,7 +256,7 @@ def test_text(whole: dict[str, Any]) -> None:
     assert "the passage does not fit" in shown
     assert "Nothing in the documents relates to it." in shown
     assert "not check-worthy, so not verified:\n  other: Hi!" in shown
-    assert "note: 2 rewordings were not trusted" in shown
+    assert "note: rewordings not trusted: 2" in shown
     assert whole["run"]["signature"] in shown.replace("\n", "")
     assert "\x1b" not in shown
     assert "\x1b[" in to_text(whole, width=100, colour=True)

@@ -68,7 +68,7 @@ _SCALES = {
 _SPELT_WORD = rf"(?:one|{'|'.join(_NUMBER_WORDS)}|{'|'.join(_SCALES)})"
 
 #: "twenty-five", "two thousand five hundred", "one hundred and five".
-_SPELT = re.compile(rf"\b{_SPELT_WORD}(?:(?:-| and | ){_SPELT_WORD})*\b")
+_SPELT = re.compile(rf"(?<!\d[ -])\b{_SPELT_WORD}(?:(?:-| and | ){_SPELT_WORD})*\b")
 
 #: "3 million".
 _SCALED = re.compile(

@@ -9,11 +9,12 @@ import sys
 import sysconfig
 import tarfile
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import BundleError
+from factcheck_local.core.progress import ByteProgress, silent
 from factcheck_local.models.bundle.manifest import (
     MANIFEST,
     README,
@@ -25,9 +26,6 @@ from factcheck_local.models.bundle.manifest import (
 )
 from factcheck_local.models.bundle.wheels import collect_wheels, hashed_requirements
 from factcheck_local.models.cards import ModelCard, ModelFile, describe_files
-
-#: Told how many bytes were written since the last call.
-Progress = Callable[[int], None]
 
 _README = """\
 Models, and the package with all that it needs, for a machine without a network.
@@ -58,7 +56,7 @@ def export_bundle(
     target: Path,
     *,
     with_wheels: bool = False,
-    progress: Progress = lambda _bytes: None,
+    progress: ByteProgress = silent,
 ) -> tuple[Manifest, str]:
     """Write a bundle; the file appears whole or not at all.
 
@@ -130,7 +128,7 @@ def _check_space(target: Path, needed: int) -> None:
 class _Counted(io.RawIOBase):
     """A file that tells what is read of it."""
 
-    def __init__(self, file: io.BufferedIOBase | io.BytesIO, progress: Progress) -> None:
+    def __init__(self, file: io.BufferedIOBase | io.BytesIO, progress: ByteProgress) -> None:
         self._file = file
         self._progress = progress
 
@@ -145,7 +143,7 @@ def _add(
     name: str,
     size: int,
     source: io.BufferedIOBase | io.BytesIO,
-    progress: Progress,
+    progress: ByteProgress,
 ) -> None:
     """Add a member that tells nothing of this machine: no owner, no time."""
     info = tarfile.TarInfo(name)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from factcheck_local.core.errors import BundleError, ChecksumError
+from factcheck_local.core.progress import ByteProgress, silent
 from factcheck_local.models.add import write_card
 from factcheck_local.models.bundle.manifest import MANIFEST, Manifest, digest, member_name, parse
 from factcheck_local.models.cards import (
@@ -27,15 +28,12 @@ from factcheck_local.models.cards import (
     sha256_of,
 )
 
-#: Told how many bytes were read since the last call.
-Progress = Callable[[int], None]
-
 #: Longer than any manifest; read before anything is known of the bundle.
 _MOST_MANIFEST = 16_000_000
 
 
 def import_bundle(
-    source: Path, *, progress: Progress = lambda _bytes: None
+    source: Path, *, progress: ByteProgress = silent
 ) -> tuple[tuple[ModelCard, ...], str]:
     """Put the models of a bundle into the data directory.
 
@@ -127,7 +125,7 @@ def _take(
     manifest: Manifest,
     missing: dict[str, tuple[Path, ModelFile]],
     source: Path,
-    progress: Progress,
+    progress: ByteProgress,
 ) -> None:
     """Go through a bundle once, and write the files that are missing."""
     expected = manifest.members()
@@ -147,7 +145,7 @@ def _take(
 
 
 def _write(
-    content: IO[bytes], path: Path, file: ModelFile, source: Path, progress: Progress
+    content: IO[bytes], path: Path, file: ModelFile, source: Path, progress: ByteProgress
 ) -> None:
     """Write one file beside its place, and move it there if it is the right one."""
     path.parent.mkdir(parents=True, exist_ok=True)

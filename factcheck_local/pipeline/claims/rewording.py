@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.sentences import sentence_spans
 from factcheck_local.core.text.wording import (
     content_words,
@@ -26,8 +27,6 @@ MAX_REPLY_TOKENS = 96
 
 Which = Literal["vague", "all"]
 
-#: Called with the atoms done and all atoms that are to be reworded.
-Progress = Callable[[int, int], None]
 
 #: Share of the old words that the new text has to keep, and of the new words
 #: that have to stand somewhere in the answer or the question.
@@ -56,7 +55,7 @@ def revise(
     *,
     question: str | None = None,
     which: Which = "vague",
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
 ) -> Revised:
     """Reword the check-worthy atoms that lean on their surroundings.
 
@@ -71,7 +70,7 @@ def revise(
         question: what the answer replies to, if known.
         which: ``vague``: the model is asked about atoms that a look at their words finds
             vague or elliptical; ``all``: about every one, as in VERIFY's decontextualization.
-        progress: called before each atom.
+        progress: called after each atom.
     """
     whole = " ".join((question or "", *(s.text for s in segments)))
     place: dict[Span | None, int] = {s.span: i for i, s in enumerate(segments)}
@@ -84,19 +83,19 @@ def revise(
         if atom.kind.check_worthy and atom.span in place and (prompt := _prompt(atom.text, which))
     }
     # One prompt after the other: its instructions and examples are then read once.
-    for done, i in enumerate(sorted(needed, key=lambda i: (needed[i], i))):
-        progress(done, len(needed))
+    for done, i in enumerate(sorted(needed, key=lambda i: (needed[i], i)), start=1):
         atom = atoms[i]
         at = place[atom.span]
         try:
             text = _ask(atom, segments, at, generator, question, needed[i])
         except ScoringError as error:
             failures[atom.id] = str(error)
-            continue
-        if _trusted(text, atom.text, whole):
-            revised[i] = replace(atom, text=text)
         else:
-            refused += 1
+            if _trusted(text, atom.text, whole):
+                revised[i] = replace(atom, text=text)
+            else:
+                refused += 1
+        progress(done, len(needed))
     return Revised(tuple(revised), failures, refused)
 
 

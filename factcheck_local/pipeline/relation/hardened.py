@@ -57,11 +57,11 @@ def cut_notes(
     if places:
         more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
         found.append(
-            f"{len(places)} passages have text that is hidden or addressed to a model, which it "
-            f"was not shown: {', '.join(places[:_NAMED])}{more}"
+            "passages with text that is hidden or addressed to a model, which it was not shown: "
+            f"{len(places)}: {', '.join(places[:_NAMED])}{more}"
         )
     if claims := [a.id for a in atoms if is_cut(a.text)]:
-        found.append(f"{len(claims)} claims are addressed to a model, which was not shown that")
+        found.append(f"claims addressed to a model, which was not shown that: {len(claims)}")
     return found
 
 

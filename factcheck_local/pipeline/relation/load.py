@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from factcheck_local.core.errors import ModelError
 from factcheck_local.core.text.hostile import readable
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.parts import VERDICTS
@@ -136,6 +137,7 @@ def load_relation_model(
     cut_instructions: bool = True,
     tables: Tables = "stated",
     budget: int | None = None,
+    recorded: Mapping[str, Any] | None = None,
 ) -> RelationModel:
     """Load the relation model called ``name``.
 
@@ -153,19 +155,26 @@ def load_relation_model(
         tables: how it reads tables.
         budget: pairs of a run that the slow model of a cascade may read, the least sure
             ones; None for all that the fast one leaves open.
+        recorded: what ``describe`` gave of the model in an earlier run, whose calibration then
+            wins over the store's and the card's.
 
     Raises:
         ModelError: if there is no such model, or it is of another role.
         StoreError: if the store's calibration or cache is damaged.
     """
 
-    def single(one: str) -> tuple[ModelCard, RelationModel, bool]:
+    def single(one: str, said: Mapping[str, Any]) -> tuple[ModelCard, RelationModel, bool]:
         """Card and model, and whether it is calibrated as the card says."""
         card = relation_card(one, default_llm)
         scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
-        own = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
+        kept = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
+        own = kept.calibration if kept else None
+        if "calibration" in said:
+            own = _recorded(said["calibration"])
+        if own == card_calibration(card):
+            own = None
         model = (
-            CalibratedRelationModel(scorer, own.calibration)
+            CalibratedRelationModel(scorer, own)
             if own
             else CalibratedRelationModel(scorer, card_calibration(card), _card_risk(card))
         )
@@ -175,10 +184,11 @@ def load_relation_model(
 
     # The guard is inside the cascade: numbers that clash leave the fast model unsure.
     fast, joined, slow = (CASCADE if name == "cascade" else name).partition("+")
-    card, model, shipped = single(fast)
+    said = recorded or {}
+    card, model, shipped = single(fast, said.get("fast", said))
     if not joined:
         return model
-    slow_card, second, both = single(slow)
+    slow_card, second, both = single(slow, said.get("slow", {}))
     return CascadeRelationModel(
         model,
         second,
@@ -188,6 +198,13 @@ def load_relation_model(
         # A budget leaves pairs to the fast model that the thresholds were not fitted with.
         risk=_card_risk(card, slow_card) if shipped and both and budget is None else None,
     )
+
+
+def _recorded(values: object) -> Calibration:
+    try:
+        return Calibration.from_values(values)
+    except ValueError as error:
+        raise ModelError(f"calibration of the earlier run: {error}") from error
 
 
 def shown(model: RelationModel, *, cut_instructions: bool, tables: Tables) -> RelationModel:

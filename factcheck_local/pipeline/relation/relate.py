@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Relation, RelationLabel, ScoredPair, Summary
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel
 from factcheck_local.pipeline.relation.scorer import Premise, RelationModel
-
-#: Called with the pairs done and all pairs that may have to be read.
-Progress = Callable[[int, int], None]
 
 Pair = tuple[str, str]
 
@@ -43,7 +41,7 @@ def relate(
     premises: Mapping[str, Premise],
     hypotheses: Mapping[str, str],
     model: RelationModel,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
     *,
     alike: Mapping[str, str] | None = None,
     summaries: Mapping[Pair, Summary] | None = None,

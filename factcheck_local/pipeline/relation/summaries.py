@@ -9,12 +9,13 @@ from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.sentences import sentence_spans
 from factcheck_local.core.text.wording import content_words, names, negated, numbers, share_within
 from factcheck_local.core.types import Context, Summary
@@ -42,9 +43,6 @@ _LABEL = re.compile(r"^(?:(?:yes|summary|reply)\b(?:\s*[:.,–-]|$)\s*)+", re.IG
 
 Pair = tuple[str, str]
 
-#: Called with the pairs done and all pairs of long passages.
-Progress = Callable[[int, int], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Summarized:
@@ -71,7 +69,7 @@ def summarize(
     model: ChatModel,
     *,
     alike: Mapping[str, str] | None = None,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
 ) -> Summarized:
     """Summarise the long passages among pairs, each for its claim.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Protocol
 
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Context
 from factcheck_local.models.contracts import Identified
 from factcheck_local.pipeline.retrieval.fusion import reciprocal_rank_fusion
@@ -16,9 +17,6 @@ RERANKED = 20
 #: Of the fusion with the search's ranking, where there is one: a few ranks at the top have
 #: to matter. Chosen together with `EncoderReranker.search_weight`, see there.
 CONSTANT = 1.0
-
-#: Called with the pairs read and all pairs to read.
-Progress = Callable[[int, int], None]
 
 
 class Reranker(Identified, Protocol):
@@ -47,7 +45,7 @@ def reorder(
     claims: Sequence[str],
     found: Sequence[Sequence[Context]],
     reranker: Reranker,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
 ) -> tuple[list[list[Context]], int]:
     """Order the passages of each claim anew.
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Context, titled
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import RelevanceScorer
 from factcheck_local.models.registry import DEFAULT_ENCODER, load_model
 from factcheck_local.pipeline.relation.load import load_pair_scorer
 from factcheck_local.pipeline.relation.scorer import PairScorer, Premise
-from factcheck_local.pipeline.retrieval.rerank import Progress, Reranker
+from factcheck_local.pipeline.retrieval.rerank import Reranker
 
 #: Pairs that a cross-encoder reads between two reports of progress.
 _BATCH = 64
@@ -40,7 +41,7 @@ class EncoderReranker:
     def scores(
         self,
         pairs: Sequence[tuple[str, Context]],
-        progress: Progress = lambda _done, _all: None,
+        progress: Progress = silent,
     ) -> list[float | None]:
         """1 - p(neutral) of each pair, a passage at a time; see ``Reranker``."""
         places: dict[Premise, dict[str, list[int]]] = {}
@@ -82,7 +83,7 @@ class RelevanceReranker:
     def scores(
         self,
         pairs: Sequence[tuple[str, Context]],
-        progress: Progress = lambda _done, _all: None,
+        progress: Progress = silent,
     ) -> list[float | None]:
         """The relevance of each pair; see ``Reranker``."""
         found: list[float | None] = []

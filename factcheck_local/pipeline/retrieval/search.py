@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Atom, Context, titled
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
 from factcheck_local.pipeline.retrieval.fusion import reciprocal_rank_fusion
-from factcheck_local.pipeline.retrieval.rerank import RERANKED, Progress, Reranker, reorder
+from factcheck_local.pipeline.retrieval.rerank import RERANKED, Reranker, reorder
 from factcheck_local.pipeline.settings import Retrieval
 
 #: Passages looked at for each that is wanted, and at least: near duplicates fall away,
@@ -56,7 +57,7 @@ def retrieve(
     scope: frozenset[str] | None = None,
     queries: Mapping[str, Sequence[str]] | None = None,
     reranker: Reranker | None = None,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
 ) -> Retrieved:
     """The k best passages of each atom, none of them a near duplicate of another.
 

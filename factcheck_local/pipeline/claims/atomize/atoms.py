@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.wording import normalised, numbers
 from factcheck_local.core.types import Atom, Kind, Segment, Span
 from factcheck_local.models.contracts import ChatModel, Message
@@ -16,7 +17,6 @@ from factcheck_local.pipeline.claims.atomize.each import (
     MAX_REPLY_TOKENS,
     STOP,
     Atomized,
-    Progress,
     Split,
     each_segment,
 )
@@ -36,7 +36,7 @@ def atomize(
     *,
     question: str | None = None,
     chosen: Collection[int] | None = None,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
 ) -> Atomized:
     """Split every segment into labelled atoms.
 

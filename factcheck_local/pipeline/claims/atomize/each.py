@@ -6,15 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Kind, Segment
 
 MAX_REPLY_TOKENS = 320
 
 #: Texts before which a reply is cut.
 STOP = ("\n\n", "\nSentence:")
-
-#: Called with the segments done and all segments.
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.wording import content_words, names, negations, numbers, share_within
 from factcheck_local.core.types import Kind, Segment
 from factcheck_local.models.contracts import TextGenerator
@@ -19,7 +20,6 @@ from factcheck_local.pipeline.claims.atomize.each import (
     MAX_REPLY_TOKENS,
     STOP,
     Atomized,
-    Progress,
     Split,
     each_segment,
 )
@@ -38,7 +38,7 @@ def extract_claims(
     *,
     question: str | None = None,
     chosen: Collection[int] | None = None,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
 ) -> Atomized:
     """Let a model write the verifiable claims of every segment.
 

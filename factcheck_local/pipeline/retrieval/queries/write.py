@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.wording import content_words, normalised, numbers
 from factcheck_local.core.types import Atom, Context, titled
 from factcheck_local.models.contracts import TextGenerator
@@ -27,9 +28,6 @@ MAX_REPLY_TOKENS = 64
 
 #: Gives the `SHOWN` best passages for an atom and further queries, best first.
 Look = Callable[[Atom, Sequence[str]], Sequence[Context]]
-
-#: Called with the atoms done and all atoms of a round.
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def write_queries(
     *,
     question: str | None = None,
     rounds: int = 1,
-    progress: Progress = lambda _done, _all: None,
+    progress: Progress = silent,
 ) -> Written:
     """Let a model write queries for atoms, and more of them for those that find nothing.
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.text.hostile import readable
 from factcheck_local.core.types import Answer, Atom, Context, Verdict
 from factcheck_local.models.contracts import ChatModel
-
-#: Called with the units done and all units.
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Verdict
 from factcheck_local.models.contracts import LabelScorer
 from factcheck_local.models.prompts import load_prompt
-from factcheck_local.pipeline.verdicts.judges.case import WORTH, Case, Judged, Judgement, Progress
+from factcheck_local.pipeline.verdicts.judges.case import WORTH, Case, Judged, Judgement
 from factcheck_local.pipeline.verdicts.judges.passages import Passage, fit
 
 

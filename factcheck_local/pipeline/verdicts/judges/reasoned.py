@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Verdict
 from factcheck_local.models.contracts import Message, TextGenerator
 from factcheck_local.models.prompts import finished, load_prompt
-from factcheck_local.pipeline.verdicts.judges.case import WORTH, Case, Judged, Judgement, Progress
+from factcheck_local.pipeline.verdicts.judges.case import WORTH, Case, Judged, Judgement
 from factcheck_local.pipeline.verdicts.judges.passages import fit
 from factcheck_local.pipeline.verdicts.judges.replies import last_label
 

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Segment, Verdict
 from factcheck_local.models.contracts import TextGenerator
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.split import segment
-from factcheck_local.pipeline.verdicts.judges.case import Case, Judged, Judgement, Progress
+from factcheck_local.pipeline.verdicts.judges.case import Case, Judged, Judgement
 from factcheck_local.pipeline.verdicts.judges.passages import fit
 from factcheck_local.pipeline.verdicts.judges.reasoned import MAX_REPLY_TOKENS, sampled
 from factcheck_local.pipeline.verdicts.judges.replies import listed_numbers
