@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib import resources
 from typing import Any
 
 from factcheck_local.core.types import (
@@ -27,12 +28,15 @@ from factcheck_local.pipeline.run import Run
 
 SCHEMA = "factcheck.assessment/1"
 
+#: The JSON Schema of what ``to_dict`` gives, in this package.
+SCHEMA_FILE = "assessment.schema.json"
+
 #: On what condition thresholds keep what they promise, beside its being an average.
 ASSUMPTION = "claims, documents and settings are like those of the labelled claims"
 
 
 def to_dict(run: Run) -> dict[str, Any]:
-    """The run as plain values, in the order in which they are written.
+    """The run as plain values, in the order in which they are written; see ``json_schema``.
 
     Only ``run.started`` and ``run.seconds`` differ between two runs over the
     same input.
@@ -87,6 +91,11 @@ def to_dict(run: Run) -> dict[str, Any]:
         ],
         "notes": list(found.notes),
     }
+
+
+def json_schema() -> str:
+    """The JSON Schema (draft 2020-12) of an assessment, as text."""
+    return resources.files(__package__).joinpath(SCHEMA_FILE).read_text(encoding="utf-8")
 
 
 def text_sha256(text: str) -> str:
