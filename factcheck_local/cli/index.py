@@ -16,8 +16,10 @@ from factcheck_local.cli.common import (
     store_to_write,
     write_json,
 )
+from factcheck_local.cli.messages import complain
 from factcheck_local.cli.progress import index_progress
 from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.text.language import MODELS_READ
 from factcheck_local.indexer import server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
@@ -30,6 +32,9 @@ from factcheck_local.indexer.watch import changes
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 from factcheck_local.report.view import one_line
+
+#: Sources in another language that are named.
+_NAMED = 5
 
 _PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
 
@@ -133,6 +138,7 @@ def command(
                 limits=ReadLimits(**limits),
                 ocr=ocr,
             )
+            _name_languages(report)
             return report, store.count()
 
     show = _write if as_json else _show
@@ -169,6 +175,16 @@ def _write(report: SyncReport, passages: int, place: str) -> None:
         {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
         | {"passages": passages, "store": place}
     )
+
+
+def _name_languages(report: SyncReport) -> None:
+    """Say on stderr which sources the models do not read."""
+    found = [entry.source for entry in report.indexed if MODELS_READ in entry.reason]
+    if found:
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        shown = ", ".join(found[:_NAMED])
+        what = "a source is" if len(found) == 1 else f"{len(found)} sources are"
+        complain(f"{what} in another language, and {MODELS_READ}: {shown}{more}", None, 0)
 
 
 def _show(report: SyncReport, passages: int, place: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from factcheck_local.core.text.language import MODELS_READ, Language
+
 
 def complain(message: str, hint: str | None, code: int) -> int:
     """One line on stderr; returns the exit code."""
@@ -12,3 +14,8 @@ def complain(message: str, hint: str | None, code: int) -> int:
     shown = "".join(c if c.isprintable() else " " for c in " ".join(line.splitlines()))
     click.echo(shown, err=True)
     return code
+
+
+def name_language(what: str, language: Language) -> None:
+    """Say on stderr that a text is in a language that the models do not read."""
+    complain(f"{what}: is in another language ({language}): {MODELS_READ}", None, 0)

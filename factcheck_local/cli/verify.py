@@ -32,11 +32,12 @@ from factcheck_local.cli.common import (
     strong_option,
     where_option,
 )
-from factcheck_local.cli.messages import complain
+from factcheck_local.cli.messages import complain, name_language
 from factcheck_local.cli.outcome import exit_code
 from factcheck_local.cli.progress import answer_progress, stage_progress
 from factcheck_local.cli.sinks import Sink, Stream, make_sink
 from factcheck_local.core.errors import InferenceError, RecordError
+from factcheck_local.core.text.language import Language
 from factcheck_local.markov import Method
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
@@ -199,6 +200,8 @@ def _verify(
             complain(f"{called}: {error}", error.hint, error.exit_code)
             failed.append((called, f"{called}: {error}"))
             continue
+        if language := assessment["run"]["answer"].get("language"):
+            name_language(called, Language(**language))
         sink.add(name, found, assessment)
         summaries.append(assessment["summary"])
     return summaries, failed

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.text.language import MODELS_READ, foreign, named
 from factcheck_local.core.types import Answer, Assessment, Atom, Context, Segment, Span
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.pipeline.claims.atomize import ATOMIZERS, Atomized, merge_repeats
@@ -120,6 +121,7 @@ class FactChecker(Loaded):
         )
         if self.settings.cut_instructions and self._given_relation_model is None:
             work.notes += cut_notes(retrieved.contexts, checked, self.settings.tables)
+        work.notes += _languages(retrieved.contexts)
         work.note(related.copied, "pairs were not read, but taken over from a near duplicate")
         work.note(related.settled, "pairs of passages were settled by their other direction")
         with work.stage("reason"):
@@ -156,6 +158,7 @@ class FactChecker(Loaded):
         if judge.wants_contexts:
             retrieved = self._retrieve(checked, record, work)
             contexts, by_atom = retrieved.contexts, retrieved.by_atom
+            work.notes += _languages(contexts)
             if record.contexts is not None:
                 atoms = _as_pooled(atoms, by_atom)
         with work.stage("load"):
@@ -178,8 +181,13 @@ class FactChecker(Loaded):
         )
 
     def _run(self, record: Record, assessment: Assessment, started: str, work: Work) -> Run:
+        language = foreign(record.answer.text)
+        if language is not None:
+            note = f"the answer is in another language ({language}): {MODELS_READ}"
+            assessment = replace(assessment, notes=(note, *assessment.notes))
         return Run(
             assessment=assessment,
+            language=language,
             settings=self.settings,
             models=self.models_used(),
             index=self.index_used(record),
@@ -339,6 +347,14 @@ class FactChecker(Loaded):
         work.note(found.refused, "summaries were not trusted; the passage was read as it is")
         work.note(found.failed, "summaries failed; the passage was read as it is")
         return found
+
+
+def _languages(contexts: Sequence[Context]) -> list[str]:
+    """What a run says of passages in languages that its models do not read."""
+    found = [language for c in contexts if (language := foreign(c.text)) is not None]
+    if not found:
+        return []
+    return [f"{len(found)} passages are in another language ({named(found)}): {MODELS_READ}"]
 
 
 def _as_pooled(atoms: Sequence[Atom], by_atom: Mapping[str, tuple[str, ...]]) -> tuple[Atom, ...]:

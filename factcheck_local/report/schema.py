@@ -52,7 +52,12 @@ def to_dict(run: Run) -> dict[str, Any]:
             "prompts": list(run.prompts),
             "index": run.index,
             "risk": {**asdict(run.risk), "assumption": ASSUMPTION} if run.risk else None,
-            "answer": {"sha256": text_sha256(found.answer.text), "given": list(run.given)},
+            "answer": {
+                "sha256": text_sha256(found.answer.text),
+                "given": list(run.given),
+                # Only where the models do not read it.
+                **({"language": asdict(run.language)} if run.language else {}),
+            },
             "environment": dict(run.environment),
             "started": run.started,
             "seconds": {name: round(value, 2) for name, value in run.seconds.items()},
