@@ -37,6 +37,7 @@ COMMANDS = {
     "infer": "Compute the posteriors of a network.",
     "bench": "Compare assessors on labelled data.",
     "models": "List, fetch, add, check and carry models.",
+    "settings": "Show every setting, its value and where that comes from.",
     "status": "Show the store's sources with their priors.",
     "doctor": "Check that everything is here that a run needs.",
 }

@@ -117,7 +117,7 @@ class Loaded:
             if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
                 raise StoreError(
                     f"{self.store.place}: made with embedder {made_with.id}, not {loaded.id}",
-                    hint=f"factcheck verify --embedder {made_with.id}",
+                    hint=f"factcheck verify --set embedder={made_with.id}",
                 )
         return loaded
 

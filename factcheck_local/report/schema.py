@@ -46,7 +46,7 @@ def to_dict(run: Run) -> dict[str, Any]:
         "schema": SCHEMA,
         "run": {
             "version": run.version,
-            "signature": run.settings.signature(),
+            "signature": run.settings.line(),
             "settings": run.settings.as_dict(),
             "models": list(run.models),
             "prompts": list(run.prompts),
@@ -67,7 +67,7 @@ def to_dict(run: Run) -> dict[str, Any]:
             "text": found.answer.text,
             "question": found.answer.question,
         },
-        "summary": summary(found, alpha=run.settings.alpha),
+        "summary": summary(found),
         "atoms": [_atom(a) for a in found.atoms],
         "contexts": [context_to_dict(c) for c in found.contexts],
         "relations": [
@@ -108,7 +108,7 @@ def text_sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
+def summary(found: Assessment) -> dict[str, Any]:
     """Counts and measures over the atoms that have a probability.
 
     A measure is None where there is nothing to measure. Everything is counted by verdict
@@ -131,7 +131,7 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
         "entropy": entropy(probabilities),
         "binary_entropy": binary_entropy(probabilities),
         "hallucination_score": hallucination_score(
-            contradicted, len(scored) - supported - contradicted, len(scored), alpha=alpha
+            contradicted, len(scored) - supported - contradicted, len(scored)
         ),
         "counts": {v.value: sum(a.verdict is v for a in found.atoms) for v in Verdict},
     }

@@ -86,7 +86,7 @@ TRIED = [
         Settings(assessor=a, retrieval="fused", strong=0.7, relation_correlation=0.0)
         for a in ("fr1", "fr2", "fr3", "fr4")
     ),
-    Settings(parameterisation="table1", strong=0.3),
+    Settings(factors="table1", strong=0.3),
     Settings(strong=0.9),
 ]
 
