@@ -44,7 +44,7 @@ from factcheck_local.pipeline.verdicts.decide import HALF
 from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
 from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of
 from factcheck_local.pipeline.verdicts.judges.case import Case
-from factcheck_local.pipeline.verdicts.judges.registry import JUDGE_BY_NAME
+from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 from factcheck_local.pipeline.verdicts.network import pairs_to_relate
 from factcheck_local.pipeline.verdicts.quotes import pick_quotes
 
@@ -153,7 +153,7 @@ class FactChecker(Loaded):
         self, record: Record, atoms: Sequence[Atom], checked: Sequence[Atom], work: Work
     ) -> Assessment:
         """The way of an assessor that asks the LLM instead of building a network."""
-        judge = JUDGE_BY_NAME[self.settings.assessor]
+        judge = find_judge(self.settings.assessor)
         contexts: Sequence[Context] = ()
         by_atom: Mapping[str, tuple[str, ...]] = {}
         if judge.wants_contexts:

@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import InputError
+from factcheck_local.core.plugins import ASSESSORS as PLUGINS
+from factcheck_local.core.plugins import plugin_names
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
@@ -20,7 +22,7 @@ Tables = Literal["stated", "raw"]
 GRAPH_ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
 
 #: Those that ask the LLM about each claim or segment, see ``verdicts.factreasoner.judges``.
-JUDGES = (
+JUDGES: tuple[str, ...] = (
     "factscore",
     "factverify",
     "veriscore",
@@ -34,6 +36,8 @@ JUDGES = (
     "felm-claim-cot",
     "felm-claim-content",
 )
+# Those of other distributions, see ``core.plugins``; ours cannot be replaced.
+JUDGES += tuple(n for n in plugin_names(PLUGINS) if n not in (*GRAPH_ASSESSORS, *JUDGES))
 ASSESSORS = (*GRAPH_ASSESSORS, *JUDGES)
 
 
