@@ -243,11 +243,11 @@ class FactChecker(Loaded):
         with work.stage("load"):
             embedder = self.embedder
         find: Callable[..., Retrieved]
-        if record.contexts is not None:
-            with work.stage("retrieve"):
-                return retrieve_from_record(atoms, record.contexts, embedder)
-        if store is None:
+        if retriever is not None and record.contexts is None:
             find = partial(retrieve_from, retriever=retriever, embedder=embedder)
+        elif record.contexts is not None or store is None:
+            with work.stage("retrieve"):
+                return retrieve_from_record(atoms, record.contexts or (), embedder)
         else:
             where = [Condition.parse(text) for text in self.settings.where]
             find = partial(
