@@ -29,6 +29,9 @@ OTHERS = {
     "it": "I dipendenti a tempo pieno ricevono trenta giorni di ferie pagate all'anno.",
     "nl": "Voltijdse werknemers krijgen dertig dagen betaald verlof per jaar, en zij mogen die in "
     "het volgende jaar opnemen.",
+    "da": "Fuldtidsansatte har ret til at have tredive dages betalt ferie om året. Dage, som ikke "
+    "er brugt, kan overføres til næste år, når man bor i en by med to kontorer.",
+    "hi": "पूर्णकालिक कर्मचारियों को वर्ष में तीस दिन का सवैतनिक अवकाश मिलता है।",
     "pl": "Pracownicy zatrudnieni na pełny etat otrzymują trzydzieści dni płatnego urlopu rocznie.",
     "ru": "Сотрудники получают тридцать дней оплачиваемого отпуска в год.",
     "zh": "全职员工每年享有三十天带薪休假。未使用的天数可以结转到三月底。",
