@@ -21,6 +21,7 @@ from factcheck_local.models.offline import go_offline
 
 #: Commands and what --help says of them, so that none is imported to list it.
 COMMANDS = {
+    "demo": "Verify a sample answer against a sample handbook.",
     "index": "Bring the store up to date with folders and files.",
     "verify": "Judge every claim of answers.",
     "report": "Show an earlier verification in another form.",

@@ -18,6 +18,7 @@ from factcheck_local.cli.common import (
 )
 from factcheck_local.cli.messages import complain
 from factcheck_local.cli.progress import index_progress
+from factcheck_local.core import plugins
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.core.text.language import MODELS_READ
 from factcheck_local.indexer import server
@@ -44,6 +45,10 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
     if asked and not context.resilient_parsing:
         for extension, form in LOADERS.items():
             click.echo(f"{extension:<10} {form.title}")
+        for extension in plugins.plugin_names(plugins.LOADERS):
+            if extension in LOADERS:
+                continue  # ours cannot be replaced
+            click.echo(f"{extension:<10} by a plugin")
         context.exit()
 
 

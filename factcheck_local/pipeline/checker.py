@@ -36,6 +36,7 @@ from factcheck_local.pipeline.retrieval.queries import (
     with_question,
     write_queries,
 )
+from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.pipeline.run import Run, Work
 from factcheck_local.pipeline.settings import JUDGES
@@ -43,7 +44,7 @@ from factcheck_local.pipeline.verdicts.decide import HALF
 from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
 from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of
 from factcheck_local.pipeline.verdicts.judges.case import Case
-from factcheck_local.pipeline.verdicts.judges.registry import JUDGE_BY_NAME
+from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 from factcheck_local.pipeline.verdicts.network import pairs_to_relate
 from factcheck_local.pipeline.verdicts.quotes import pick_quotes
 
@@ -152,7 +153,7 @@ class FactChecker(Loaded):
         self, record: Record, atoms: Sequence[Atom], checked: Sequence[Atom], work: Work
     ) -> Assessment:
         """The way of an assessor that asks the LLM instead of building a network."""
-        judge = JUDGE_BY_NAME[self.settings.assessor]
+        judge = find_judge(self.settings.assessor)
         contexts: Sequence[Context] = ()
         by_atom: Mapping[str, tuple[str, ...]] = {}
         if judge.wants_contexts:
@@ -236,22 +237,26 @@ class FactChecker(Loaded):
         )
 
     def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
-        store = self.store
-        if record.contexts is None and store is None:
+        store, retriever = self.store, self.retriever
+        if record.contexts is None and store is None and retriever is None:
             raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
         with work.stage("load"):
             embedder = self.embedder
-        if record.contexts is not None or store is None:
+        find: Callable[..., Retrieved]
+        if retriever is not None and record.contexts is None:
+            find = partial(retrieve_from, retriever=retriever, embedder=embedder)
+        elif record.contexts is not None or store is None:
             with work.stage("retrieve"):
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
-        where = [Condition.parse(text) for text in self.settings.where]
-        find = partial(
-            retrieve,
-            store=store,
-            embedder=embedder,
-            retrieval=self.settings.retrieval,
-            scope=in_scope(store.sources(), where, self.settings.as_groups),
-        )
+        else:
+            where = [Condition.parse(text) for text in self.settings.where]
+            find = partial(
+                retrieve,
+                store=store,
+                embedder=embedder,
+                retrieval=self.settings.retrieval,
+                scope=in_scope(store.sources(), where, self.settings.as_groups),
+            )
         queries = self._queries(atoms, record.answer, find, work)
         with work.stage("load"):
             reranker = self.reranker

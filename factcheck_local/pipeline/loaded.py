@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from factcheck_local import __version__
-from factcheck_local.core.errors import StoreError
+from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified
@@ -27,6 +27,7 @@ from factcheck_local.pipeline.relation import (
 )
 from factcheck_local.pipeline.retrieval.rerank import Reranker
 from factcheck_local.pipeline.retrieval.rerankers import load_reranker
+from factcheck_local.pipeline.retrieval.retriever import Retriever
 from factcheck_local.pipeline.run import prompts_here, unlike
 from factcheck_local.pipeline.settings import JUDGES, Settings
 
@@ -46,6 +47,7 @@ class Loaded:
     Args:
         settings: of every run.
         store: where contexts come from; None for records that bring theirs.
+        retriever: where they come from instead, such as a vector database of your own.
         llm: a model in place of the one that the settings name.
         embedder: likewise.
         relation_model: likewise.
@@ -53,6 +55,10 @@ class Loaded:
         cache: whether scores of pairs are kept in the store and taken from it. The
             same scores come back, so this is no setting.
         progress: told how far each stage is.
+
+    Raises:
+        InputError: if a retriever is handed in beside a store, or with settings that only a
+            store can meet.
     """
 
     def __init__(
@@ -60,6 +66,7 @@ class Loaded:
         settings: Settings,
         store: Store | None = None,
         *,
+        retriever: Retriever | None = None,
         llm: ChatModel | None = None,
         embedder: Embedder | None = None,
         relation_model: RelationModel | None = None,
@@ -67,8 +74,11 @@ class Loaded:
         cache: bool = True,
         progress: Progress = lambda _stage, _done, _all: None,
     ) -> None:
+        if retriever is not None:
+            _check_retriever(settings, store)
         self.settings = settings
         self.store = store
+        self.retriever = retriever
         self._given_llm = llm
         self._given_embedder = embedder
         self._given_relation_model = relation_model
@@ -205,7 +215,12 @@ class Loaded:
         return unlike(run, here)
 
     def index_used(self, record: Record) -> dict[str, Any] | None:
-        """Where the contexts of a record come from; None if it brings them."""
+        """Where the contexts of a record come from; None if it brings them.
+
+        What a retriever holds is not known here: its record has no count and no digest.
+        """
+        if self.retriever is not None and record.contexts is None:
+            return {"store": self.retriever.name, "collection": "", "chunks": None, "digest": ""}
         if self.store is None or record.contexts is not None:
             return None
         return {
@@ -214,3 +229,16 @@ class Loaded:
             "chunks": self.store.count(),
             "digest": self.store.digest(),
         }
+
+
+def _check_retriever(settings: Settings, store: Store | None) -> None:
+    """Refuse what a retriever would leave without effect, such as who may see what.
+
+    Raises:
+        InputError: naming it.
+    """
+    if store is not None:
+        raise InputError("expected a store or a retriever, got both")
+    for name in ("where", "as_groups", "retrieval"):
+        if getattr(settings, name) != getattr(Settings(), name):
+            raise InputError(f"{name}: is for a store, and a retriever was handed in")

@@ -10,6 +10,8 @@ from typing import Any, Literal, Self, get_type_hints
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import InputError
+from factcheck_local.core.plugins import ASSESSORS as PLUGINS
+from factcheck_local.core.plugins import plugin_names
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
@@ -24,7 +26,7 @@ Tables = Literal["stated", "raw"]
 GRAPH_ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
 
 #: Those that ask the LLM about each claim or segment, see ``verdicts.judges``: to compare with.
-JUDGES = (
+JUDGES: tuple[str, ...] = (
     "factscore",
     "factverify",
     "veriscore",
@@ -38,6 +40,10 @@ JUDGES = (
     "felm-claim-cot",
     "felm-claim-content",
 )
+#: Judges of other distributions, see ``core.plugins``; ours cannot be replaced.
+PLUGGED = tuple(n for n in plugin_names(PLUGINS) if n not in (*GRAPH_ASSESSORS, *JUDGES))
+_COMPARED = JUDGES
+JUDGES += PLUGGED
 ASSESSORS = (*GRAPH_ASSESSORS, *JUDGES)
 
 
@@ -66,8 +72,8 @@ class Settings:
         "Which relations enter the network. fr1: of each claim with its own passages; fr2: of each "
         "claim with every passage; fr3: of passages with each other, too; fr4: also with "
         "the documents that they come from, and copies of a text count once.",
-        choices=GRAPH_ASSESSORS,
-        compared=JUDGES,
+        choices=(*GRAPH_ASSESSORS, *PLUGGED),
+        compared=_COMPARED,
     )
     atomizer: AtomizerName = setting(
         "atoms",

@@ -34,9 +34,9 @@ WORTH_NAMING = 0.2
 #: A piece with less of its words in lower case is a list of names.
 _PROSE = 0.4
 
-#: Of 100 English words some 30 are among these; other languages have none of them.
+#: Of 100 words of English pages some 25 are among these, and of other languages hardly one.
 _ENGLISH = frozenset(
-    "the of and with to are be been by from that this which they their it its not have has as "
+    "the of and with to are be been from that this which they their it its not "
     "you your will would can could should may must these those when where".split()
 )
 _ENGLISH_SHARE = 0.1
@@ -46,7 +46,8 @@ _NO_PROSE = re.compile(
     r"^\s*(```|~~~).*?(?:^\s*\1|\Z)|`[^`\n]*`|(?:https?://|www\.)\S+|\S+@\S+|<[^<>]*>",
     re.DOTALL | re.MULTILINE,
 )
-_WORD = re.compile(r"[^\W\d_]{2,}")
+#: Letters, and the vowel signs of Indic and other scripts, which Python counts as none.
+_WORD = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f\u064b-\u065f\u0900-\u0fff]){2,}")
 
 #: What is named: languages that many write documents in. The model's others are what it
 #: takes lists of terms for (Latin, Shona), and English that it does not know (Pidgin).
