@@ -60,7 +60,8 @@ class SettingsCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, then what sets every other setting."""
-        options, settings = [], []
+        options: list[tuple[str, str]] = []
+        settings: list[tuple[str, str]] = []
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
