@@ -155,8 +155,8 @@ def test_the_best_come_first_and_differences_are_drawn_in_pairs() -> None:
     ("name", "text", "said"),
     [
         ("assessor", "fr2,fr9", "expected fr1, fr2, fr3, fr4, got 'fr9'"),
-        ("strong", "0.5,1.5", "strong: expected a value in"),
-        ("k", "0", "k: expected at least 1"),
+        ("strong", "0.5,1.5", "strong: expected a number from"),
+        ("k", "0", "k: expected a whole number from 1"),
     ],
 )
 def test_values_that_no_run_can_use_are_refused(name: str, text: str, said: str) -> None:

@@ -100,7 +100,10 @@ def test_help_loads_no_model_library() -> None:
             "verify a.md --assessor fr9",
             "no option --assessor, it is a setting: --set assessor=VALUE",
         ),
-        ("verify a.md --no-quantities", "it is a setting: --set quantities=false"),
+        (
+            "verify a.md --no-quantities",
+            "no option --no-quantities, it is a setting: --set quantities=false",
+        ),
         ("verify", "Missing argument 'ANSWER...'. (try: factcheck verify --help)"),
         (
             "verify a.md --only wrong",
