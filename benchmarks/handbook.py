@@ -56,7 +56,7 @@ def main() -> None:
         retrieval=options.retrieval,
         queries=options.queries,
         rerank=options.rerank,
-        parameterisation=options.factors,
+        factors=options.factors,
     )
     embedder: Embedder = load_model(settings.embedder, "embedder")
     rows: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def main() -> None:
         checker = FactChecker(settings, store, embedder=embedder)
         # The store keeps what the relation model said, so the second one reads nothing again.
         other = FactChecker(
-            replace(settings, parameterisation=_OTHER[settings.parameterisation]),
+            replace(settings, factors=_OTHER[settings.factors]),
             store,
             embedder=embedder,
         )
@@ -86,7 +86,7 @@ def main() -> None:
         models = {checker.relation_model.id: checker.relation_model.sha256}
     result = _summary(rows) | {
         "claims": options.claims,
-        "signature": settings.signature(),
+        "signature": settings.line(),
         "models": models,
         "index": digest,
         "seconds": seconds,
@@ -96,7 +96,7 @@ def main() -> None:
         result["factors_compared"] = changes
     _show(result)
     if options.compare_factors:
-        _show_changes(changes, settings.parameterisation)
+        _show_changes(changes, settings.factors)
     if options.output:
         options.output.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 

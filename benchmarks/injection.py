@@ -92,7 +92,7 @@ def main() -> None:
         result["runs"][name] = _report(model, outcomes)
     settings = Settings(relation=options.relation, llm=options.llm)
     result["signature"] = (
-        f"{settings.signature()}|model:{result['runs'][name]['model']}"
+        f"{settings.line()}|model:{result['runs'][name]['model']}"
         f"|sha256:{result['runs'][name]['sha256']}|limit:{options.limit}|machine:{machine()}"
     )
     options.out.mkdir(parents=True, exist_ok=True)

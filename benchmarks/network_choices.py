@@ -119,7 +119,7 @@ def compared(
         name=f"network choices, {collection.name}",
         command="python -m benchmarks.network_choices",
         digest=collection.digest,
-        settings=base.signature(),
+        settings=base.line(),
         models={role: {"id": m.id, "sha256": m.sha256} for role, m in models.items()},
         limit=None,
         seed=seed,

@@ -21,7 +21,7 @@ GRID: dict[str, tuple[Any, ...]] = {
     "retrieval": ("dense", "fused"),
     "k": (1, 2, 3, 4, 5, 6),
     "relation_correlation": (0.0, 0.25, 0.5, 0.75, 1.0),
-    "parameterisation": get_args(Parameterisation),
+    "factors": get_args(Parameterisation),
     "strong": (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
 }
 

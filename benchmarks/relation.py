@@ -113,7 +113,7 @@ def _signature(
     sets = ",".join(f"{dev.name}@{dev.digest[:12]}" for dev in devs)
     scorers = ",".join(f"{model['id']}@{model['sha256'][:12]}" for model in models)
     return (
-        f"{Settings().signature()}|models:{scorers}|sets:{sets}|limit:{options.limit}"
+        f"{Settings().line()}|models:{scorers}|sets:{sets}|limit:{options.limit}"
         f"|seed:{options.seed}|resamples:{RESAMPLES}|machine:{machine()}"
     )
 

@@ -89,7 +89,7 @@ def main() -> None:
     for kind in KINDS:
         shown = [f"{fmean(found[a][t] for t in kind.topics):.2f}" for a in ("fr3", "fr4")]
         print(f"| {kind.name} | {' | '.join(shown)} |")
-    print(f"\nsignature: `{Settings(assessor='fr4').signature()}`")
+    print(f"\nsignature: `{Settings(assessor='fr4').line()}`")
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def main() -> None:
         }
     settings = Settings(relation=options.relation, llm=options.llm)
     result["signature"] = (
-        f"{settings.signature()}|model:{scorer.id}@{scorer.sha256}|data:{_digest(found)}"
+        f"{settings.line()}|model:{scorer.id}@{scorer.sha256}|data:{_digest(found)}"
         f"|limit:{options.limit}|seed:{options.seed}|resamples:{RESAMPLES}|machine:{machine()}"
     )
     options.out.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from factcheck_local.indexer.sync import sync
     from factcheck_local.pipeline.checker import FactChecker
     from factcheck_local.pipeline.claims.records import Record
+    from factcheck_local.pipeline.retrieval.retriever import Retriever
     from factcheck_local.pipeline.run import Run
     from factcheck_local.pipeline.settings import Settings
 
@@ -33,6 +34,7 @@ __all__ = [
     "FactChecker",
     "FactcheckError",
     "Record",
+    "Retriever",
     "Run",
     "Settings",
     "Store",
@@ -47,6 +49,7 @@ _MODULES = {
     "FactChecker": "pipeline.checker",
     "FactcheckError": "core.errors",
     "Record": "pipeline.claims.records",
+    "Retriever": "pipeline.retrieval.retriever",
     "Run": "pipeline.run",
     "Settings": "pipeline.settings",
     "Store": "indexer.store",

@@ -1,7 +1,11 @@
-"""What is real and shared by tests: SmolLM2-135M and MiniLM, and a Chroma server."""
+"""What is real and shared by tests: SmolLM2-135M and MiniLM, and a Chroma server.
+
+Every assessment that a test makes is checked against the JSON Schema that is shipped.
+"""
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -9,16 +13,33 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
+import jsonschema
 import pytest
 
+from factcheck_local import Run, report
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
 
 go_offline()
+
+_SCHEMA = jsonschema.Draft202012Validator(json.loads(report.json_schema()))
+_to_dict = report.to_dict
+
+
+def _checked_to_dict(run: Run) -> dict[str, Any]:
+    """As ``report.to_dict``; what JSON makes of it has to be as the schema says."""
+    made = _to_dict(run)
+    _SCHEMA.validate(json.loads(json.dumps(made, allow_nan=False)))
+    return made
+
+
+# Before a test imports what takes it from there.
+report.to_dict = _checked_to_dict
 
 # A shell starts what it runs in the background with interrupts ignored, and so would be
 # every program that a test interrupts.

@@ -21,6 +21,7 @@ from factcheck_local.models.offline import go_offline
 
 #: Commands and what --help says of them, so that none is imported to list it.
 COMMANDS = {
+    "demo": "Verify a sample answer against a sample handbook.",
     "index": "Bring the store up to date with folders and files.",
     "verify": "Judge every claim of answers.",
     "report": "Show an earlier verification in another form.",
@@ -37,6 +38,7 @@ COMMANDS = {
     "infer": "Compute the posteriors of a network.",
     "bench": "Compare assessors on labelled data.",
     "models": "List, fetch, add, check and carry models.",
+    "settings": "Show every setting, its value and where that comes from.",
     "status": "Show the store's sources with their priors.",
     "doctor": "Check that everything is here that a run needs.",
 }

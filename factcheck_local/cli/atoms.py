@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import (
-    atomizer_option,
     json_option,
+    llm_option,
     question_option,
     read_input,
-    settings_values,
     write_json,
 )
 from factcheck_local.cli.messages import tell
@@ -17,22 +17,22 @@ from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import parse_input
-from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.view import one_line
 
 
-@click.command("atoms")
+@click.command("atoms", cls=SettingsCommand)
 @click.argument("answer")
 @question_option
-@atomizer_option
-@click.option("--llm", metavar="NAME", help="Model that splits and rewords.")
+@llm_option
+@settings_options
 @json_option
 @click.pass_context
 def command(
     context: click.Context,
     answer: str,
     question: str | None,
-    atomizer: str | None,
+    assigned: tuple[str, ...],
+    preset: str | None,
     llm: str | None,
     as_json: bool,
 ) -> None:
@@ -44,7 +44,7 @@ def command(
     Example:
       factcheck atoms answer.md --json
     """  # noqa: D301
-    settings = Settings(**settings_values(atomizer=atomizer, llm=llm))
+    settings = choose_settings({"llm": llm}, assigned, preset, None).settings
     checker = FactChecker(settings, progress=stage_progress())
     failed = False
     for record in parse_input(*read_input(answer), question=question):

@@ -84,7 +84,8 @@ REPLIES = "replies.sqlite"
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of draw and intervals.")
 @click.option(
-    "--out",
+    "--output",
+    "out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder for results, bench/NAME by default; run again, it goes on with what is there.",
 )
@@ -149,7 +150,7 @@ def command(
         name=kind,
         command=line,
         digest="",
-        settings=settings.signature(),
+        settings=settings.line(),
         models={},
         limit=limit,
         seed=seed,

@@ -9,10 +9,11 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
+from factcheck_local.cli.choosing import model_names, source_names
 from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.files import write_whole
@@ -23,10 +24,6 @@ from factcheck_local.indexer.scope import Condition
 from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.pipeline.settings import (
-    ASSESSORS,
-    GRAPH_ASSESSORS,
-    JUDGES,
-    AtomizerName,
     Settings,
 )
 from factcheck_local.report.junit import FAILURES
@@ -160,6 +157,7 @@ where_option = click.option(
     multiple=True,
     metavar="CONDITION",
     callback=_conditions,
+    shell_complete=source_names,
     help="Only sources of which this holds: source=policies/**, owner=Legal, date>=2024-01-01.",
 )
 as_option = click.option(
@@ -171,23 +169,11 @@ as_option = click.option(
 )
 
 
-assessor_option = click.option(
-    "--assessor",
-    type=click.Choice(ASSESSORS),
-    metavar="NAME",
-    help=f"How claims are judged; {Settings().assessor}. By a graphical model: "
-    f"{', '.join(GRAPH_ASSESSORS)}; or by the LLM itself: {', '.join(JUDGES)}.",
-)
-atomizer_option = click.option(
-    "--atomizer",
-    type=click.Choice(get_args(AtomizerName)),
-    help="How the answer is split: into atoms, or by the stages of VERIFY or VeriScore; "
-    f"{Settings().atomizer}.",
-)
 relation_option = click.option(
     "--relation",
     metavar="NAME",
-    help="Relation model: llm, encoder, cascade, a model's name, or FAST+SLOW.",
+    shell_complete=model_names("llm", "encoder", also=("llm", "encoder", "encoder+llm")),
+    help="Relation model: llm, encoder, a model's name, or FAST+SLOW.",
 )
 correlation_option = click.option(
     "--relation-correlation",
@@ -204,7 +190,10 @@ strong_option = click.option(
     f"the source's prior; {Settings().strong}.",
 )
 llm_option = click.option(
-    "--llm", metavar="NAME", help="Model that splits and rewords; judges, too."
+    "--llm",
+    metavar="NAME",
+    shell_complete=model_names("llm"),
+    help="Model that splits and rewords; with --relation llm it reads, too.",
 )
 k_option = click.option(
     "-k",

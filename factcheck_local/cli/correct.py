@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import (
     STDIN,
     StorePlace,
     as_option,
-    assessor_option,
     json_option,
     k_option,
     llm_option,
@@ -35,6 +35,7 @@ from factcheck_local.cli.stored import check_complete, replace_file, warn_of_mod
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
 from factcheck_local.correct.stage import shown
+from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import (
     RECORD_SUFFIXES,
@@ -42,7 +43,7 @@ from factcheck_local.pipeline.claims.records import (
     load_json,
     parse_input,
 )
-from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, JUDGES, Settings
+from factcheck_local.pipeline.settings import JUDGES, Settings
 from factcheck_local.report import SCHEMA, to_dict
 from factcheck_local.report.stored import settings_of
 from factcheck_local.report.view import indented, one_line, percent
@@ -50,11 +51,10 @@ from factcheck_local.report.view import indented, one_line, percent
 _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "left as it is"}
 
 
-@click.command("correct")
+@click.command("correct", cls=SettingsCommand)
 @click.argument("answer")
 @store_option
 @question_option
-@assessor_option
 @relation_option
 @llm_option
 @k_option
@@ -69,6 +69,7 @@ _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "
 )
 @click.option("--write", is_flag=True, help="Write the edited answer in the place of the old one.")
 @json_option
+@settings_options
 def command(
     answer: str,
     store_path: StorePlace | None,
@@ -76,7 +77,9 @@ def command(
     write: bool,
     as_json: bool,
     question: str | None,
-    **chosen: str | int | tuple[str, ...] | None,
+    assigned: tuple[str, ...],
+    preset: str | None,
+    **options: str | int | tuple[str, ...] | None,
 ) -> None:
     """Propose edits of ANSWER (Markdown, text, a record, or the JSON of an earlier verify).
 
@@ -97,18 +100,20 @@ def command(
         raise InputError("standard input: cannot be written to")
     data, name = read_input(answer)
     stored = _stored(data, name)
-    if stored is not None and settings_values(question=question, **chosen):
+    given = settings_values(question=question, preset=preset, **options)
+    if stored is not None and (given or assigned):
         raise click.UsageError("a stored run keeps its settings: expected no option that sets one")
-    assessor = stored["run"]["settings"]["assessor"] if stored else chosen["assessor"]
-    if assessor in JUDGES:
-        raise InputError(
-            f"assessor {assessor}: a judge gives no evidence to correct from",
-            hint=f"--assessor {'|'.join(GRAPH_ASSESSORS)}",
-        )
+    if stored and (assessor := stored["run"]["settings"]["assessor"]) in JUDGES:
+        raise InputError(f"assessor {assessor}: a judge gives no evidence to correct from")
     target = _target(data, name, stored) if write else None
     if stored is None:
         assessment, found = _verify_and_correct(
-            data, name, question, store_path, unsupported, chosen
+            data,
+            name,
+            question,
+            store_path,
+            unsupported,
+            lambda store: choose_settings(options, assigned, preset, store).settings,
         )
     else:
         assessment = stored
@@ -175,16 +180,14 @@ def _verify_and_correct(
     question: str | None,
     store_path: StorePlace | None,
     unsupported: Unsupported,
-    chosen: dict[str, Any],
+    settings_for: Callable[[Store | None], Settings],
 ) -> tuple[dict[str, Any], Correction]:
     records = parse_input(data, name, question=question)
     if len(records) != 1:
         raise RecordError(f"{name}: expected one answer, got {len(records)}")
     store = open_store(store_path) if records[0].contexts is None or store_path else None
     try:
-        embedder = store.fingerprint.embedder.id if store else None
-        settings = Settings(**settings_values(embedder=embedder, **chosen))
-        checker = FactChecker(settings, store, progress=stage_progress())
+        checker = FactChecker(settings_for(store), store, progress=stage_progress())
         assessment = to_dict(checker.verify(records[0]))
         return assessment, correct(assessment, checker, unsupported=unsupported, name=name)
     finally:

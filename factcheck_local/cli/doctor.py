@@ -9,36 +9,35 @@ from pathlib import Path
 import click
 
 from factcheck_local import __version__
+from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import (
     StorePlace,
     json_option,
     llm_option,
     relation_option,
-    rerank_option,
-    settings_values,
     store_option,
     write_json,
 )
 from factcheck_local.core.errors import StoreError
 from factcheck_local.doctor import Finding, examine
 from factcheck_local.indexer.folder import find_store
-from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.view import one_line
 
 PROBLEMS = 1
 
 
-@click.command("doctor")
+@click.command("doctor", cls=SettingsCommand)
 @store_option
 @llm_option
 @relation_option
-@rerank_option
+@settings_options
 @json_option
 def command(
     store_path: StorePlace | None,
     llm: str | None,
     relation: str | None,
-    rerank: str | None,
+    assigned: tuple[str, ...],
+    preset: str | None,
     as_json: bool,
 ) -> None:
     """Check what a run needs: versions, models, the store, GPU, memory, disk, egress.
@@ -55,7 +54,8 @@ def command(
     Example:
       factcheck doctor --llm qwen2.5-coder-0.5b
     """  # noqa: D301
-    settings = Settings(**settings_values(llm=llm, relation=relation, rerank=rerank))
+    chosen = {"llm": llm, "relation": relation}
+    settings = choose_settings(chosen, assigned, preset, None).settings
     found: list[Finding] = []
     for finding in examine(settings, store_path or _nearest()):
         found.append(finding)

@@ -17,9 +17,11 @@ from factcheck_local.cli.common import (
     store_to_write,
     write_json,
 )
-from factcheck_local.cli.messages import tell
+from factcheck_local.cli.messages import complain, tell
 from factcheck_local.cli.progress import index_progress
+from factcheck_local.core import plugins
 from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.text.language import MODELS_READ
 from factcheck_local.indexer import server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
@@ -33,6 +35,9 @@ from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 from factcheck_local.report.view import one_line
 
+#: Sources in another language that are named.
+_NAMED = 5
+
 _PARTS = ("indexed", "unchanged", "removed", "skipped", "failed")
 
 
@@ -41,6 +46,10 @@ def _list_formats(context: click.Context, _option: click.Parameter, asked: bool)
     if asked and not context.resilient_parsing:
         for extension, form in LOADERS.items():
             click.echo(f"{extension:<10} {form.title}")
+        for extension in plugins.plugin_names(plugins.LOADERS):
+            if extension in LOADERS:
+                continue  # ours cannot be replaced
+            click.echo(f"{extension:<10} by a plugin")
         context.exit()
 
 
@@ -144,6 +153,7 @@ def command(
                 limits=ReadLimits(**limits),
                 ocr=ocr,
             )
+            _name_languages(report)
             return report, store.count()
 
     show = _write if as_json else _show
@@ -180,6 +190,16 @@ def _write(report: SyncReport, passages: int, place: str) -> None:
         {part: [e._asdict() for e in getattr(report, part)] for part in _PARTS}
         | {"passages": passages, "store": place}
     )
+
+
+def _name_languages(report: SyncReport) -> None:
+    """Say on stderr which sources the models do not read."""
+    found = [entry.source for entry in report.indexed if MODELS_READ in entry.reason]
+    if found:
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        shown = ", ".join(found[:_NAMED])
+        what = "a source is" if len(found) == 1 else f"{len(found)} sources are"
+        complain(f"{what} in another language, and {MODELS_READ}: {shown}{more}", None, 0)
 
 
 def _show(report: SyncReport, passages: int, place: str) -> None:

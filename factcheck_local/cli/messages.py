@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from factcheck_local.core.text.language import MODELS_READ, Language
+
 
 def tell(message: str) -> None:
     """One line on stderr: the door for whatever is said there."""
@@ -16,3 +18,8 @@ def complain(message: str, hint: str | None, code: int) -> int:
     """What went wrong, as one line on stderr; returns the exit code."""
     tell(f"factcheck: {message}" + (f" (try: {hint})" if hint else ""))
     return code
+
+
+def name_language(what: str, language: Language) -> None:
+    """Say on stderr that a text is in a language that the models do not read."""
+    complain(f"{what}: is in another language ({language}): {MODELS_READ}", None, 0)

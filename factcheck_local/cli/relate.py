@@ -27,7 +27,7 @@ from factcheck_local.pipeline.relation import Premise, load_relation_model, rela
     metavar="NAME",
     default="llm",
     show_default=True,
-    help="llm, encoder, cascade, a model's name, or FAST+SLOW.",
+    help="llm, encoder, a model's name, or FAST+SLOW.",
 )
 @click.option(
     "--budget", type=click.IntRange(min=0), help="Pairs that a cascade's second model may read."

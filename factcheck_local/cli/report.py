@@ -22,7 +22,15 @@ from factcheck_local.cli.stored import read_run
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.report.overview import SUMMARY_SCHEMA
 from factcheck_local.report.render import SINGLE
+from factcheck_local.report.schema import json_schema
 from factcheck_local.report.stored import checked, complete
+
+
+def _show_schema(context: click.Context, _option: click.Parameter, asked: bool) -> None:
+    """The JSON Schema instead of a report."""
+    if asked and not context.resilient_parsing:
+        click.echo(json_schema(), nl=False)
+        context.exit()
 
 
 @click.command("report")
@@ -31,6 +39,14 @@ from factcheck_local.report.stored import checked, complete
 @only_option
 @output_option
 @fail_on_option
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_schema,
+    help="Print the JSON Schema of an assessment, and exit.",
+)
 def command(
     assessment: str,
     form: str,

@@ -15,6 +15,7 @@ from factcheck_local.cli.common import (
     store_option,
     write_json,
 )
+from factcheck_local.core.text.language import MODELS_READ
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.overview import Overview, overview
 from factcheck_local.pipeline.relation.calibration_file import read_calibrations
@@ -91,6 +92,8 @@ def _lines(found: Overview) -> Iterator[str]:
         state = "" if s.complete else "  (interrupted: index again)"
         name, rule = one_line(s.source), one_line(s.prior_rule)
         yield f"{s.prior:<8g} {s.chunks:>4} passages  {name}  [{rule}]{access}{state}"
+        if s.note:
+            yield f"{'':8} {one_line(s.note)}"
     for entry in found.left_out:
         if entry.failed:
             yield f"failed: {one_line(entry.source)}: {one_line(entry.reason)}"
@@ -99,6 +102,8 @@ def _lines(found: Overview) -> Iterator[str]:
             f"{name + '/' if name else '(top)'}: {c.documents} documents, {c.passages} passages, "
             f"{c.skipped} skipped, {c.failed} failed"
         )
+    if foreign := sum(MODELS_READ in (s.note or "") for s in found.sources):
+        yield f"{foreign} of {len(found.sources)} sources in another language: {MODELS_READ}"
     formats = ", ".join(f"{count} {extension}" for extension, count in found.formats.items())
     if formats:
         yield f"formats: {formats}"

@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from factcheck_local.cli.answers import Unusable, answer_name, read_answers, report_names
+from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import (
     StorePlace,
     as_option,
-    assessor_option,
-    atomizer_option,
     check_writable,
-    correlation_option,
     fail_on_option,
     format_option,
     k_option,
@@ -26,90 +24,32 @@ from factcheck_local.cli.common import (
     open_store,
     question_option,
     relation_option,
-    rerank_option,
-    settings_values,
     store_option,
-    strong_option,
     where_option,
 )
-from factcheck_local.cli.messages import complain
+from factcheck_local.cli.messages import complain, name_language
 from factcheck_local.cli.outcome import exit_code
 from factcheck_local.cli.progress import answer_progress, stage_progress
 from factcheck_local.cli.sinks import Sink, Stream, make_sink
 from factcheck_local.core.errors import InferenceError, RecordError
-from factcheck_local.markov import Method
+from factcheck_local.core.text.language import Language
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
-from factcheck_local.pipeline.settings import Queries, Retrieval, Settings, Tables
 from factcheck_local.report import to_dict
 
 
-@click.command("verify")
+@click.command("verify", cls=SettingsCommand)
 @click.argument("answers", metavar="ANSWER...", nargs=-1, required=True)
 @store_option
 @question_option
-@assessor_option
-@atomizer_option
-@relation_option
-@click.option(
-    "--budget",
-    type=click.IntRange(min=0),
-    help="Pairs that a cascade's second model may read; all that the first leaves open.",
-)
 @llm_option
-@click.option("--embedder", metavar="NAME", help="The store's embedder.")
+@relation_option
 @k_option
-@click.option(
-    "--retrieval",
-    type=click.Choice(get_args(Retrieval)),
-    help=f"By meaning, by words, or both; {Settings().retrieval}.",
-)
 @where_option
 @as_option
-@click.option(
-    "--queries",
-    type=click.Choice(get_args(Queries)),
-    help="What is looked for beside the claim: nothing, the claim under its headings in the answer "
-    f"or behind the question, or what the LLM writes; {Settings().queries}.",
-)
-@click.option(
-    "--query-rounds",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="How often the LLM looks at what its queries find and writes another; "
-    f"{Settings().query_rounds}.",
-)
-@rerank_option
-@click.option(
-    "--summarize",
-    is_flag=True,
-    help="Relate what the LLM finds in a long passage for a claim, not all of it.",
-)
-@click.option("--factors", type=click.Choice(["conditional", "table1"]), help="conditional.")
-@correlation_option
-@strong_option
-@click.option("--method", type=click.Choice(get_args(Method)), help="Inference; auto.")
-@click.option(
-    "--quantities/--no-quantities",
-    default=None,
-    help="Whether numbers that exclude each other weigh in; they do.",
-)
-@click.option(
-    "--cut-instructions/--no-cut-instructions",
-    default=None,
-    help="Whether text that is hidden, or tells a model what to answer, is kept from it; it is.",
-)
-@click.option(
-    "--tables",
-    type=click.Choice(get_args(Tables)),
-    help="Whether the relation model reads tables as statements, row by row with their headers; "
-    f"{Settings().tables}.",
-)
-@click.option("--no-cache", is_flag=True, help="Read every pair again; the scores are the same.")
 @format_option
-@only_option
 @click.option("--output", type=click.Path(), help="Write here; a folder for several answers.")
-@click.option("--again", is_flag=True, help="Verify what such a folder already has, too.")
+@only_option
 @click.option(
     "--fail-under",
     type=click.FloatRange(0, 1),
@@ -117,6 +57,9 @@ from factcheck_local.report import to_dict
     help="Exit with 1 if the factual precision of an answer is below.",
 )
 @fail_on_option
+@click.option("--no-cache", is_flag=True, hidden=True)
+@click.option("--again", is_flag=True, hidden=True)
+@settings_options
 def command(
     answers: tuple[str, ...],
     store_path: StorePlace | None,
@@ -127,15 +70,17 @@ def command(
     again: bool,
     fail_under: float | None,
     fail_on: tuple[str, ...] | None,
-    factors: str | None,
     no_cache: bool,
-    **chosen: str | int | bool | tuple[str, ...] | None,
+    assigned: tuple[str, ...],
+    preset: str | None,
+    **options: str | int | tuple[str, ...] | None,
 ) -> None:
     """Judge every claim of each ANSWER (Markdown, text, or records; - is stdin).
 
     With several answers, or records one a line (.jsonl), --output is a folder. It gets a
     report and a JSON for each, index.html and summary.json. Run again, it verifies only what
-    changed: answer, settings, models or index.
+    changed: answer, settings, models or index; with --again everything. With --no-cache every
+    pair of claim and passage is read anew.
 
     \b
     Exit codes, the first that holds:
@@ -159,12 +104,10 @@ def command(
         check_writable(sink.output)
     needs_store = any(record.contexts is None for record in records)
     store = open_store(store_path) if needs_store or store_path else None
-    if store is not None and chosen["embedder"] is None:
-        chosen["embedder"] = store.fingerprint.embedder.id
     summaries: list[dict[str, Any]] = []
     failed: list[tuple[str, str]] = []
     try:
-        settings = Settings(**settings_values(parameterisation=factors, **chosen))
+        settings = choose_settings(options, assigned, preset, store).settings
         checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
         _verify(given, checker, sink, summaries, failed)
     except BaseException as error:
@@ -215,6 +158,8 @@ def _verify(
             complain(f"{called}: {error}", error.hint, error.exit_code)
             failed.append((called, f"{called}: {error}"))
             continue
+        if language := assessment["run"]["answer"].get("language"):
+            name_language(called, Language(**language))
         sink.add(name, found, assessment)
         summaries.append(assessment["summary"])
 

@@ -8,7 +8,7 @@ from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.doctor.finding import Finding
 from factcheck_local.models.cards import ModelCard, find_card, load_cards
 from factcheck_local.models.registry import DEFAULT_ENCODER
-from factcheck_local.pipeline.relation.load import CASCADE, relation_card
+from factcheck_local.pipeline.relation.load import relation_card
 from factcheck_local.pipeline.settings import Settings
 
 
@@ -18,9 +18,8 @@ def chosen_cards(settings: Settings) -> dict[str, ModelCard]:
     Raises:
         ModelError: if there is no such model, or it is of another role.
     """
-    relation = CASCADE if settings.relation == "cascade" else settings.relation
     cards = [find_card(settings.embedder, "embedder"), find_card(settings.llm, "llm")]
-    cards += [relation_card(name, settings.llm) for name in relation.split("+")]
+    cards += [relation_card(name, settings.llm) for name in settings.relation.split("+")]
     if settings.rerank is not None:
         cards.append(find_card({"encoder": DEFAULT_ENCODER}.get(settings.rerank, settings.rerank)))
     return {card.id: card for card in cards}

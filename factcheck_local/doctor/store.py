@@ -33,7 +33,7 @@ def _embedder(store: Store, settings: Settings) -> Iterator[Finding]:
     made = store.fingerprint.embedder
     if made.id != settings.embedder:
         message = f"{store.place}: made with embedder {made.id}, not {settings.embedder}"
-        yield Finding("store", "problem", message, f"factcheck verify --embedder {made.id}")
+        yield Finding("store", "problem", message, f"factcheck verify --set embedder={made.id}")
         return
     try:
         now = find_card(made.id, "embedder").sha256

@@ -109,7 +109,7 @@ def run(
     for done, item in enumerate(items):
         progress(item.id, done, len(items))
         parts = {
-            "settings": checker.settings.signature(),
+            "settings": checker.settings.line(),
             "llm": [checker.llm.id, checker.llm.sha256],
             "embedder": [embedder.id, embedder.sha256],
             "item": repr(item),

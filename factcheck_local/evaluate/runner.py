@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,9 @@ def run(
         # Item by item, so that a run that is ended early has compared all assessors on some.
         for item in collection.items:
             for assessor in assessors:
-                chosen = replace(settings, assessor=assessor, where=item.where)
+                chosen = Settings.effective(
+                    {**asdict(settings), "assessor": assessor, "where": item.where}
+                )
                 checker = FactChecker(
                     chosen,
                     store if item.record.contexts is None else None,
@@ -207,7 +209,7 @@ def _key(item: Item, settings: Settings, models: Models, index: str | None) -> s
         risk = thresholds_of(models.relation, settings.assessor, None)
     return key_of(
         {
-            "settings": settings.signature(),
+            "settings": settings.line(),
             "models": models.named(),
             "item": [item.id, record.answer.text, record.answer.question, repr(record.atoms)],
             "contexts": repr(record.contexts),

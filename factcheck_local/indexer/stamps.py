@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from factcheck_local.core.text.language import MODELS_READ, foreign
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.survey import Root
 
@@ -51,9 +52,11 @@ def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> 
     )
 
 
-def note_on(metadata: Mapping[str, Any]) -> str | None:
-    """What a reader should know of how a document was read."""
+def note_on(metadata: Mapping[str, Any], passages: Iterable[str] = ()) -> str | None:
+    """What a reader should know of how a document was read, and of its passages' language."""
     notes = list(metadata.get("left_out", ()))
+    if language := foreign("\n".join(passages)):
+        notes.append(f"in another language ({language}): {MODELS_READ}")
     if pages := metadata.get("ocr_pages", ()):
         notes.insert(0, f"read by OCR: page {_shown(pages)}")
     if pages := metadata.get("pages_without_text", ()):

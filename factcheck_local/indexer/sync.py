@@ -222,7 +222,7 @@ class _Run:
                 stated=json.dumps(storable(reading.metadata)),
                 date=stated_text(reading.metadata.get("date")),
                 superseded_by=known.superseded_by if known else None,
-                note=note_on(reading.metadata),
+                note=note_on(reading.metadata, (chunk.text for chunk in reading.chunks)),
             )
         )
 

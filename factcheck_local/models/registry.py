@@ -9,7 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from factcheck_local.core.errors import ModelError
+from factcheck_local.core import plugins
+from factcheck_local.core.errors import InputError, ModelError
 from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.offline import go_offline
 
@@ -52,7 +53,14 @@ def load_model(name: str, role: str | None = None) -> Any:  # noqa: ANN401
 
 def _builder(card: ModelCard) -> Callable[[ModelCard], Any]:
     if card.backend not in BACKENDS:
-        known = ", ".join(sorted(BACKENDS))
+        added = plugins.plugin_names(plugins.MODELS)
+        if card.backend in added:
+            try:
+                made: Callable[[ModelCard], Any] = plugins.load_plugin(plugins.MODELS, card.backend)
+            except InputError as error:
+                raise ModelError(f"model {card.id}: {error}") from error
+            return made
+        known = ", ".join(sorted({*BACKENDS, *added}))
         raise ModelError(f"model {card.id}: unknown backend {card.backend!r}, expected {known}")
     module_name, _, path = BACKENDS[card.backend].partition(":")
     try:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.text.language import MODELS_READ, foreign, named
 from factcheck_local.core.types import Answer, Assessment, Atom, Context, Segment, Span
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.pipeline.claims.atomize import ATOMIZERS, Atomized, merge_repeats
@@ -35,6 +36,7 @@ from factcheck_local.pipeline.retrieval.queries import (
     with_question,
     write_queries,
 )
+from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.pipeline.run import Run, Work
 from factcheck_local.pipeline.settings import JUDGES
@@ -42,7 +44,7 @@ from factcheck_local.pipeline.verdicts.decide import HALF
 from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
 from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of
 from factcheck_local.pipeline.verdicts.judges.case import Case
-from factcheck_local.pipeline.verdicts.judges.registry import JUDGE_BY_NAME
+from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 from factcheck_local.pipeline.verdicts.network import pairs_to_relate
 from factcheck_local.pipeline.verdicts.quotes import pick_quotes
 
@@ -120,6 +122,7 @@ class FactChecker(Loaded):
         )
         if self.settings.cut_instructions and self._given_relation_model is None:
             work.notes += cut_notes(retrieved.contexts, checked, self.settings.tables)
+        work.notes += _languages(retrieved.contexts)
         work.note(related.copied, "pairs not read but taken over from a near duplicate")
         work.note(related.settled, "pairs of passages settled by their other direction")
         with work.stage("reason"):
@@ -150,12 +153,13 @@ class FactChecker(Loaded):
         self, record: Record, atoms: Sequence[Atom], checked: Sequence[Atom], work: Work
     ) -> Assessment:
         """The way of an assessor that asks the LLM instead of building a network."""
-        judge = JUDGE_BY_NAME[self.settings.assessor]
+        judge = find_judge(self.settings.assessor)
         contexts: Sequence[Context] = ()
         by_atom: Mapping[str, tuple[str, ...]] = {}
         if judge.wants_contexts:
             retrieved = self._retrieve(checked, record, work)
             contexts, by_atom = retrieved.contexts, retrieved.by_atom
+            work.notes += _languages(contexts)
             if record.contexts is not None:
                 atoms = _as_pooled(atoms, by_atom)
         with work.stage("load"):
@@ -178,8 +182,13 @@ class FactChecker(Loaded):
         )
 
     def _run(self, record: Record, assessment: Assessment, started: str, work: Work) -> Run:
+        language = foreign(record.answer.text)
+        if language is not None:
+            note = f"the answer is in another language ({language}): {MODELS_READ}"
+            assessment = replace(assessment, notes=(note, *assessment.notes))
         return Run(
             assessment=assessment,
+            language=language,
             settings=self.settings,
             models=self.models_used(),
             index=self.index_used(record),
@@ -228,22 +237,26 @@ class FactChecker(Loaded):
         )
 
     def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
-        store = self.store
-        if record.contexts is None and store is None:
+        store, retriever = self.store, self.retriever
+        if record.contexts is None and store is None and retriever is None:
             raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
         with work.stage("load"):
             embedder = self.embedder
-        if record.contexts is not None or store is None:
+        find: Callable[..., Retrieved]
+        if retriever is not None and record.contexts is None:
+            find = partial(retrieve_from, retriever=retriever, embedder=embedder)
+        elif record.contexts is not None or store is None:
             with work.stage("retrieve"):
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
-        where = [Condition.parse(text) for text in self.settings.where]
-        find = partial(
-            retrieve,
-            store=store,
-            embedder=embedder,
-            retrieval=self.settings.retrieval,
-            scope=in_scope(store.sources(), where, self.settings.as_groups),
-        )
+        else:
+            where = [Condition.parse(text) for text in self.settings.where]
+            find = partial(
+                retrieve,
+                store=store,
+                embedder=embedder,
+                retrieval=self.settings.retrieval,
+                scope=in_scope(store.sources(), where, self.settings.as_groups),
+            )
         queries = self._queries(atoms, record.answer, find, work)
         with work.stage("load"):
             reranker = self.reranker
@@ -339,6 +352,14 @@ class FactChecker(Loaded):
         work.note(found.refused, "summaries not trusted, the passage was read as it is")
         work.note(found.failed, "summaries that failed, the passage was read as it is")
         return found
+
+
+def _languages(contexts: Sequence[Context]) -> list[str]:
+    """What a run says of passages in languages that its models do not read."""
+    found = [language for c in contexts if (language := foreign(c.text)) is not None]
+    if not found:
+        return []
+    return [f"{len(found)} passages are in another language ({named(found)}): {MODELS_READ}"]
 
 
 def _as_pooled(atoms: Sequence[Atom], by_atom: Mapping[str, tuple[str, ...]]) -> tuple[Atom, ...]:

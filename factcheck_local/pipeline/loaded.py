@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from factcheck_local import __version__
-from factcheck_local.core.errors import StoreError
+from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.store import Store
@@ -28,6 +28,7 @@ from factcheck_local.pipeline.relation import (
 )
 from factcheck_local.pipeline.retrieval.rerank import Reranker
 from factcheck_local.pipeline.retrieval.rerankers import load_reranker
+from factcheck_local.pipeline.retrieval.retriever import Retriever
 from factcheck_local.pipeline.run import prompts_here, unlike
 from factcheck_local.pipeline.settings import JUDGES, Settings
 
@@ -43,6 +44,7 @@ class Loaded:
     Args:
         settings: of every run.
         store: where contexts come from; None for records that bring theirs.
+        retriever: where they come from instead, such as a vector database of your own.
         llm: a model in place of the one that the settings name.
         embedder: likewise.
         relation_model: likewise.
@@ -51,6 +53,10 @@ class Loaded:
             same scores come back, so this is no setting.
         progress: told how far each stage is.
         recorded: what an earlier run says of its relation model, to go on with its calibration.
+
+    Raises:
+        InputError: if a retriever is handed in beside a store, or with settings that only a
+            store can meet.
     """
 
     def __init__(
@@ -58,6 +64,7 @@ class Loaded:
         settings: Settings,
         store: Store | None = None,
         *,
+        retriever: Retriever | None = None,
         llm: ChatModel | None = None,
         embedder: Embedder | None = None,
         relation_model: RelationModel | None = None,
@@ -66,8 +73,11 @@ class Loaded:
         progress: StageProgress = silent,
         recorded: Mapping[str, Any] | None = None,
     ) -> None:
+        if retriever is not None:
+            _check_retriever(settings, store)
         self.settings = settings
         self.store = store
+        self.retriever = retriever
         self._given_llm = llm
         self._given_embedder = embedder
         self._given_relation_model = relation_model
@@ -117,7 +127,7 @@ class Loaded:
             if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
                 raise StoreError(
                     f"{self.store.place}: made with embedder {made_with.id}, not {loaded.id}",
-                    hint=f"factcheck verify --embedder {made_with.id}",
+                    hint=f"factcheck verify --set embedder={made_with.id}",
                 )
         return loaded
 
@@ -206,7 +216,12 @@ class Loaded:
         return unlike(run, here)
 
     def index_used(self, record: Record) -> dict[str, Any] | None:
-        """Where the contexts of a record come from; None if it brings them."""
+        """Where the contexts of a record come from; None if it brings them.
+
+        What a retriever holds is not known here: its record has no count and no digest.
+        """
+        if self.retriever is not None and record.contexts is None:
+            return {"store": self.retriever.name, "collection": "", "chunks": None, "digest": ""}
         if self.store is None or record.contexts is not None:
             return None
         return {
@@ -215,3 +230,16 @@ class Loaded:
             "chunks": self.store.count(),
             "digest": self.store.digest(),
         }
+
+
+def _check_retriever(settings: Settings, store: Store | None) -> None:
+    """Refuse what a retriever would leave without effect, such as who may see what.
+
+    Raises:
+        InputError: naming it.
+    """
+    if store is not None:
+        raise InputError("expected a store or a retriever, got both")
+    for name in ("where", "as_groups", "retrieval"):
+        if getattr(settings, name) != getattr(Settings(), name):
+            raise InputError(f"{name}: is for a store, and a retriever was handed in")

@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from factcheck_local import __version__
+from factcheck_local.core.text.language import Language
 from factcheck_local.core.types import Assessment, Thresholds
 from factcheck_local.models.prompts import load_prompt, prompt_names
 from factcheck_local.pipeline.settings import Settings
@@ -117,6 +118,7 @@ class Run:
         given: what the record brought beside the answer: ``atoms``, ``contexts``.
         version: of the package.
         risk: thresholds of the verdicts; None where nothing is undecided.
+        language: of the answer, or a part of it, where the models do not read that.
         prompts: see ``prompts_here``.
         environment: see ``environment``.
     """
@@ -129,6 +131,7 @@ class Run:
     seconds: dict[str, float]
     given: tuple[str, ...] = ()
     risk: Thresholds | None = None
+    language: Language | None = None
     version: str = __version__
     prompts: tuple[dict[str, str], ...] = field(default_factory=prompts_here)
     environment: dict[str, str] = field(default_factory=environment)

@@ -1,15 +1,21 @@
-"""The settings of a run, all of them, and the signature that names them."""
+"""The settings of a run: one table, which the command line, factcheck.toml and docs follow."""
+
+# ruff: noqa: RUF009  (``setting`` makes fields, and is called once per class)
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, Self, get_type_hints
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import InputError
+from factcheck_local.core.plugins import ASSESSORS as PLUGINS
+from factcheck_local.core.plugins import plugin_names
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
+from factcheck_local.pipeline.setting import Needs, Setting, described, setting
 
 AtomizerName = Literal["atoms", "verify", "veriscore"]
 Queries = Literal["atom", "headings", "question", "llm"]
@@ -19,8 +25,8 @@ Tables = Literal["stated", "raw"]
 #: Those that build a graphical model from relations.
 GRAPH_ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
 
-#: Those that ask the LLM about each claim or segment, see ``verdicts.factreasoner.judges``.
-JUDGES = (
+#: Those that ask the LLM about each claim or segment, see ``verdicts.judges``: to compare with.
+JUDGES: tuple[str, ...] = (
     "factscore",
     "factverify",
     "veriscore",
@@ -34,140 +40,225 @@ JUDGES = (
     "felm-claim-cot",
     "felm-claim-content",
 )
+#: Judges of other distributions, see ``core.plugins``; ours cannot be replaced.
+PLUGGED = tuple(n for n in plugin_names(PLUGINS) if n not in (*GRAPH_ASSESSORS, *JUDGES))
+_COMPARED = JUDGES
+JUDGES += PLUGGED
 ASSESSORS = (*GRAPH_ASSESSORS, *JUDGES)
+
+
+def _one_of(*assessors: str) -> Needs:
+    return Needs("assessor", f"assessor={'|'.join(assessors)}", lambda value: value in assessors)
+
+
+_NETWORK = _one_of(*GRAPH_ASSESSORS)
+_CASCADE = Needs("relation", "relation=FAST+SLOW", lambda value: "+" in value)
+_OWN_QUERIES = Needs("queries", "queries=llm", lambda value: value == "llm")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What decides an assessment, beside the answer, the store and the models' files.
 
-    Attributes:
-        assessor: ``fr1``: each atom with its own contexts; ``fr2``: every atom
-            with every context; ``fr3``: contexts with each other too; ``fr4``: and
-            with the documents they come from, copies of a text counted once. Or one of
-            ``JUDGES``: the LLM decides each atom itself, from the same contexts.
-        atomizer: how an answer is split. ``atoms``: see ``claims.atomize.atomize``; ``verify``:
-            VERIFY's labelled units, each made understandable on its own; ``veriscore``:
-            VeriScore's verifiable claims, which need no rewording.
-        k: contexts retrieved for an atom, at least 1.
-        retrieval: ``dense``, ``lexical`` or ``fused``, see ``retrieval.search.search``.
-        where: conditions on the sources that may be used, see ``indexer.scope.Condition``.
-        as_groups: groups whose access restricts what may be used; None for no restriction.
-        queries: what is looked for beside an atom's own words. ``atom``: nothing;
-            ``headings``: what stands above it in the answer, too; ``question``: the
-            question in front of it; ``llm``: queries that the LLM writes, see
-            ``retrieval.queries.write_queries``.
-        query_rounds: how often the LLM may look at what its queries find and write
-            another, at least 0.
-        rerank: what reads the best passages again before the k are taken: ``encoder``
-            (the one in the package), the name of an NLI encoder or reranker; None for
-            nothing.
-        summarize: whether of long passages the LLM's summaries for each claim are related,
-            see ``relation.summaries.summarize``.
-        llm: model that splits, rewords and, for ``relation="llm"``, judges.
-        relation: ``llm``, ``encoder`` (the one in the package), the name of an LLM or
-            NLI encoder, or two joined by ``+``: a cascade, the fast one first;
-            ``cascade`` is ``encoder+llm``.
-        budget: pairs that the slow model of a cascade may read; None for all that the
-            fast one leaves open.
-        quantities: whether quantities of claim and passage that exclude each other
-            weigh against entailment, see ``relation.guard``.
-        cut_instructions: whether the relation model reads a text without what is hidden in it
-            or addressed to a model, see ``text.hostile.readable``.
-        tables: how the relation model reads tables: ``stated``, each row as a statement with
-            its headers, see ``relation.tables``, or ``raw``.
-        embedder: model of the store; also picks quotes and related pairs.
-        parameterisation: of the relation factors, see ``markov.relation_factor``.
-        method: of inference, see ``markov.infer``.
-        min_similarity: cosine below which a pair is taken as unrelated, without
-            asking the relation model. At 0.2 99.8 % of the related pairs of
-            factcheckbench-dev are read, 99.6 % of fever-symmetric-dev, 99.1 % of the
-            windows of WiCE dev (``benchmarks/relation.py --gate``).
-        min_pooled_similarity: the same for a context that was retrieved for
-            another atom only; what is missed here costs an FR2 edge beyond FR1's.
-        min_context_similarity: the same between two contexts, for ``fr3`` and ``fr4``.
-        relation_correlation: of the relation model's errors on two premises of one
-            hypothesis, in [0, 1], see ``verdicts.network.discounted``; 0 is FactReasoner. With ½
-            the Brier score of FR2's P is 0.221 instead of 0.270 on 72 claims of
-            Factcheck-Bench and 0.174 instead of 0.180 on 65 of the handbook, with the
-            same verdicts.
-        source_correlation: of a passage with its document, for ``fr4``, see
-            ``verdicts.documents.with_sources``; two passages correlate by its square.
-        strong: how much a relation has to weigh, p times the source's prior, for
-            opposing evidence to count as a conflict of sources.
-        alpha: weight of an undecided unit in the hallucination score.
+    ``docs/settings.md`` says what each one does; ``SETTINGS`` is the same table as values.
+
+    Raises:
+        InputError: for a value that a setting cannot have, and for one that is not its
+            default and has no effect with the others.
     """
 
-    assessor: str = "fr2"
-    atomizer: AtomizerName = "atoms"
-    k: int = 3
-    retrieval: Retrieval = "dense"
-    where: tuple[str, ...] = ()
-    as_groups: tuple[str, ...] | None = None
-    queries: Queries = "atom"
-    query_rounds: int = 1
-    rerank: str | None = None
-    summarize: bool = False
-    llm: str = DEFAULT_LLM
-    relation: str = "llm"
-    budget: int | None = None
-    quantities: bool = True
-    cut_instructions: bool = True
-    tables: Tables = "stated"
-    embedder: str = DEFAULT_EMBEDDER
-    parameterisation: Parameterisation = "conditional"
-    method: Method = "auto"
-    min_similarity: float = 0.2
-    min_pooled_similarity: float = 0.45
-    min_context_similarity: float = 0.6
-    relation_correlation: float = 0.5
-    source_correlation: float = 0.7
-    strong: float = 0.5
-    alpha: float = 0.5
+    assessor: str = setting(
+        "fr2",
+        "Which relations enter the network. fr1: of each claim with its own passages; fr2: of each "
+        "claim with every passage; fr3: of passages with each other, too; fr4: also with "
+        "the documents that they come from, and copies of a text count once.",
+        choices=(*GRAPH_ASSESSORS, *PLUGGED),
+        compared=_COMPARED,
+    )
+    atomizer: AtomizerName = setting(
+        "atoms",
+        "How an answer is split into claims: into atoms, or by the stages of VERIFY or VeriScore.",
+    )
+    k: int = setting(3, "How many passages are retrieved per claim.", low=1)
+    retrieval: Retrieval = setting(
+        "dense", "How passages are found: by meaning (dense), by words (lexical), or by both."
+    )
+    where: tuple[str, ...] = setting(
+        (), "Conditions that a source has to meet, such as source=policies/** or owner=Legal."
+    )
+    as_groups: tuple[str, ...] | None = setting(
+        None, "Groups whose access limits the passages; none: everything is used."
+    )
+    queries: Queries = setting(
+        "atom",
+        "What is looked for beside the claim: nothing (atom), the claim under its headings in the "
+        "answer, the claim behind the question, or queries that the LLM writes.",
+    )
+    query_rounds: int = setting(
+        1,
+        "How often the LLM looks at what its queries find and writes another.",
+        low=0,
+        needs=_OWN_QUERIES,
+    )
+    rerank: str | None = setting(
+        None,
+        "What reads the best passages again before the k are taken: encoder, or the name of "
+        "an NLI encoder or reranker.",
+    )
+    summarize: bool = setting(
+        False,
+        "Whether a long passage is read as the LLM's summary of it for the claim.",
+        needs=_NETWORK,
+    )
+    llm: str = setting(
+        DEFAULT_LLM, "The model that splits and rewords; it reads, too, where relation=llm."
+    )
+    relation: str = setting(
+        "llm",
+        "The model that reads claim and passage: llm, encoder (the small one in the package), a "
+        "model's name, or FAST+SLOW, where the second reads what leaves the first unsure.",
+        needs=_NETWORK,
+    )
+    budget: int | None = setting(
+        None,
+        "How many pairs the second of two relation models may read; none: all that the first "
+        "leaves open.",
+        low=0,
+        needs=_CASCADE,
+    )
+    quantities: bool = setting(
+        True,
+        "Whether numbers, dates and units that exclude each other weigh against a passage's "
+        "stating a claim.",
+        needs=_NETWORK,
+    )
+    cut_instructions: bool = setting(
+        True,
+        "Whether hidden text, and text that tells a model what to answer, is kept from the "
+        "relation model.",
+        needs=_NETWORK,
+    )
+    tables: Tables = setting(
+        "stated",
+        "How the relation model reads tables: as statements, each row with its headers, or raw.",
+        needs=_NETWORK,
+    )
+    embedder: str = setting(
+        DEFAULT_EMBEDDER,
+        "The model of the store, which also picks quotes and the pairs that are read; a store "
+        "brings its own.",
+    )
+    factors: Parameterisation = setting(
+        "conditional",
+        "What a relation says of a claim whose passage is false: nothing (conditional), or as in "
+        "table 1 of FactReasoner's paper.",
+        needs=_NETWORK,
+    )
+    method: Method = setting(
+        "auto", "How posteriors are computed; auto is exact where that is possible.", needs=_NETWORK
+    )
+    min_similarity: float = setting(
+        0.2,
+        "The cosine of a claim and its passage below which the pair is not read.",
+        low=-1,
+        high=1,
+        needs=_NETWORK,
+    )
+    min_pooled_similarity: float = setting(
+        0.45,
+        "The same for a passage that was retrieved for another claim.",
+        low=-1,
+        high=1,
+        needs=_one_of("fr2", "fr3", "fr4"),
+    )
+    min_context_similarity: float = setting(
+        0.6, "The same for two passages.", low=-1, high=1, needs=_one_of("fr3", "fr4")
+    )
+    relation_correlation: float = setting(
+        0.5,
+        "How far the relation model's errors on passages of one claim go together; 0 takes them "
+        "as independent, as FactReasoner does.",
+        low=0,
+        high=1,
+        needs=_NETWORK,
+    )
+    source_correlation: float = setting(
+        0.7,
+        "How far a passage's truth goes with its document's.",
+        low=0,
+        high=1,
+        needs=_one_of("fr4"),
+    )
+    strong: float = setting(
+        0.5,
+        "What evidence on either side has to weigh, probability times the source's prior, for "
+        "a claim to be called conflicting.",
+        low=0,
+        high=1,
+        needs=_NETWORK,
+    )
 
     def __post_init__(self) -> None:
-        """Refuse what no run can use.
-
-        Raises:
-            InputError: naming the setting, what is expected and what came.
-        """
-        if self.assessor not in ASSESSORS:
-            raise InputError(f"assessor: expected {', '.join(ASSESSORS)}, got {self.assessor!r}")
-        if self.atomizer not in get_args(AtomizerName):
-            expected = ", ".join(get_args(AtomizerName))
-            raise InputError(f"atomizer: expected {expected}, got {self.atomizer!r}")
-        if self.retrieval not in get_args(Retrieval):
-            expected = ", ".join(get_args(Retrieval))
-            raise InputError(f"retrieval: expected {expected}, got {self.retrieval!r}")
+        """Refuse what no run can use; see the class."""
+        for row in SETTINGS.values():
+            row.check(getattr(self, row.name))
         for condition in self.where:
             Condition.parse(condition)
-        if self.queries not in get_args(Queries):
-            expected = ", ".join(get_args(Queries))
-            raise InputError(f"queries: expected {expected}, got {self.queries!r}")
-        if self.tables not in get_args(Tables):
-            expected = ", ".join(get_args(Tables))
-            raise InputError(f"tables: expected {expected}, got {self.tables!r}")
-        if self.summarize and self.assessor in JUDGES:
-            raise InputError(f"summarize: {self.assessor} reads the passages as they are")
-        if self.query_rounds < 0:
-            raise InputError(f"query_rounds: expected at least 0, got {self.query_rounds}")
-        if self.k < 1:
-            raise InputError(f"k: expected at least 1, got {self.k}")
-        if self.budget is not None and self.budget < 0:
-            raise InputError(f"budget: expected at least 0, got {self.budget}")
-        for name in ("min_similarity", "min_pooled_similarity", "min_context_similarity"):
-            if not -1 <= getattr(self, name) <= 1:
-                raise InputError(f"{name}: expected a cosine, got {getattr(self, name)}")
-        for name in ("relation_correlation", "source_correlation", "strong", "alpha"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name}: expected a value in [0, 1], got {getattr(self, name)}")
+        for name in self.without_effect():
+            if getattr(self, name) != SETTINGS[name].default:
+                raise no_effect(name)
+
+    def without_effect(self) -> list[str]:
+        """The names of settings that change nothing with the others as they are."""
+        return [
+            row.name
+            for row in SETTINGS.values()
+            if row.needs is not None and not row.needs.holds(getattr(self, row.needs.of))
+        ]
+
+    @classmethod
+    def effective(cls, values: Mapping[str, Any]) -> Self:
+        """Settings of values of which those without an effect go back to their defaults.
+
+        Raises:
+            InputError: for a value that a setting cannot have.
+            TypeError: for a name that is none of a setting.
+        """
+        kept = dict(values)
+        for row in SETTINGS.values():
+            value = kept.get(row.name, row.default)
+            row.check(value)
+            if row.needs is not None and not row.needs.holds(
+                kept.get(row.needs.of, SETTINGS[row.needs.of].default)
+            ):
+                kept.pop(row.name, None)
+        return cls(**kept)
 
     def as_dict(self) -> dict[str, Any]:
         """All settings by name, as JSON gives them back."""
         values = asdict(self)
         return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
-    def signature(self) -> str:
+    def line(self) -> str:
         """Version and every setting on one line, to stand beside a score."""
         values = "|".join(f"{name}:{value}" for name, value in self.as_dict().items())
         return f"factcheck-local:{__version__}|{values}"
+
+
+def no_effect(name: str, origin: str = "") -> InputError:
+    """The error for a setting that changes nothing with the others chosen.
+
+    Args:
+        name: of a setting that needs another.
+        origin: where it was set, to stand in front.
+    """
+    needs = SETTINGS[name].needs
+    said = f", it needs {needs.said}" if needs else ""
+    return InputError(f"{origin}{name}: has no effect with the settings chosen{said}")
+
+
+#: Every setting by name. A setting that another one needs stands before it.
+SETTINGS: dict[str, Setting] = {
+    f.name: described(f.name, f.default, get_type_hints(Settings)[f.name], f.metadata)
+    for f in fields(Settings)
+}

@@ -5,11 +5,12 @@ from factcheck_local.report.html import to_html
 from factcheck_local.report.junit import to_junit
 from factcheck_local.report.markdown import to_markdown
 from factcheck_local.report.sarif import to_sarif
-from factcheck_local.report.schema import SCHEMA, to_dict
+from factcheck_local.report.schema import SCHEMA, json_schema, to_dict
 from factcheck_local.report.text import to_text
 
 __all__ = [
     "SCHEMA",
+    "json_schema",
     "to_dict",
     "to_fact_graph",
     "to_html",

@@ -12,6 +12,7 @@ from factcheck_local.pipeline.settings import Settings
 from factcheck_local.pipeline.verdicts.documents import SourceVariable
 from factcheck_local.pipeline.verdicts.factreasoner import fact_network, witnesses
 from factcheck_local.pipeline.verdicts.network import discounted, links_from
+from factcheck_local.report.stored import as_named_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +98,12 @@ def _settings(values: Mapping[str, Any]) -> Settings:
     """The settings that decide a network; what a run of another version lacks is default."""
     wanted = (
         "assessor",
-        "parameterisation",
+        "factors",
         "relation_correlation",
         "source_correlation",
         "method",
     )
     # A run from before there was this setting took relations as independent.
-    values = {"relation_correlation": 0.0, **values}
+    values = {"relation_correlation": 0.0, **as_named_now(values)}
     known = {f.name for f in fields(Settings)}.intersection(wanted, values)
-    return Settings(**{name: values[name] for name in known})
+    return Settings.effective({name: values[name] for name in known})

@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from factcheck_local.core import plugins
+from factcheck_local.core.errors import InputError
 from factcheck_local.report.fact_graph import to_fact_graph
 from factcheck_local.report.html import to_html
 from factcheck_local.report.junit import FAILURES, to_junit
@@ -25,6 +27,10 @@ FORMATS = {
     "junit": ".xml",
     "fact-graph": ".graph.json",
 }
+
+#: Those that other distributions add.
+ADDED = tuple(name for name in plugins.plugin_names(plugins.REPORTS) if name not in FORMATS)
+FORMATS |= {name: f".{name}" for name in ADDED}
 
 #: Those in which several answers simply follow each other, as soon as each is there.
 SERIAL = ("text", "markdown", "jsonl")
@@ -66,7 +72,12 @@ def render(
         view: how it is shown.
         titled: whether the assessments are of several answers: a table then has the answer's
             name above it and a blank line below, and JSON is a list, however many there are.
+
+    Raises:
+        InputError: if a plugin's format cannot be loaded, or gives no text.
     """
+    if form in ADDED:
+        return _by_plugin(form, assessments)
     if form == "text":
         end = "\n" if titled else ""
         return "".join(
@@ -96,6 +107,13 @@ def render(
         return _json(list(assessments) if titled or len(assessments) != 1 else assessments[0])
     (assessment,) = assessments
     return to_html(assessment) if form == "html" else _json(to_fact_graph(assessment))
+
+
+def _by_plugin(form: str, assessments: Sequence[dict[str, Any]]) -> str:
+    text = plugins.load_plugin(plugins.REPORTS, form)(assessments)
+    if not isinstance(text, str):
+        raise InputError(f"the plugin of format {form} gives {type(text).__name__}, expected str")
+    return text if text.endswith("\n") else text + "\n"
 
 
 def _json(value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib import resources
 from typing import Any
 
 from factcheck_local.core.types import (
@@ -27,12 +28,15 @@ from factcheck_local.pipeline.run import Run
 
 SCHEMA = "factcheck.assessment/1"
 
+#: The JSON Schema of what ``to_dict`` gives, in this package.
+SCHEMA_FILE = "assessment.schema.json"
+
 #: On what condition thresholds keep what they promise, beside its being an average.
 ASSUMPTION = "claims, documents and settings are like those of the labelled claims"
 
 
 def to_dict(run: Run) -> dict[str, Any]:
-    """The run as plain values, in the order in which they are written.
+    """The run as plain values, in the order in which they are written; see ``json_schema``.
 
     Only ``run.started`` and ``run.seconds`` differ between two runs over the
     same input.
@@ -42,13 +46,18 @@ def to_dict(run: Run) -> dict[str, Any]:
         "schema": SCHEMA,
         "run": {
             "version": run.version,
-            "signature": run.settings.signature(),
+            "signature": run.settings.line(),
             "settings": run.settings.as_dict(),
             "models": list(run.models),
             "prompts": list(run.prompts),
             "index": run.index,
             "risk": {**asdict(run.risk), "assumption": ASSUMPTION} if run.risk else None,
-            "answer": {"sha256": text_sha256(found.answer.text), "given": list(run.given)},
+            "answer": {
+                "sha256": text_sha256(found.answer.text),
+                "given": list(run.given),
+                # Only where the models do not read it.
+                **({"language": asdict(run.language)} if run.language else {}),
+            },
             "environment": dict(run.environment),
             "started": run.started,
             "seconds": {name: round(value, 2) for name, value in run.seconds.items()},
@@ -58,7 +67,7 @@ def to_dict(run: Run) -> dict[str, Any]:
             "text": found.answer.text,
             "question": found.answer.question,
         },
-        "summary": summary(found, alpha=run.settings.alpha),
+        "summary": summary(found),
         "atoms": [_atom(a) for a in found.atoms],
         "contexts": [context_to_dict(c) for c in found.contexts],
         "relations": [
@@ -89,12 +98,17 @@ def to_dict(run: Run) -> dict[str, Any]:
     }
 
 
+def json_schema() -> str:
+    """The JSON Schema (draft 2020-12) of an assessment, as text."""
+    return resources.files(__package__).joinpath(SCHEMA_FILE).read_text(encoding="utf-8")
+
+
 def text_sha256(text: str) -> str:
     """Sha256, in hex, of a text as UTF-8: that of its file, if it has no byte order mark."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
+def summary(found: Assessment) -> dict[str, Any]:
     """Counts and measures over the atoms that have a probability.
 
     A measure is None where there is nothing to measure. Everything is counted by verdict
@@ -117,7 +131,7 @@ def summary(found: Assessment, *, alpha: float) -> dict[str, Any]:
         "entropy": entropy(probabilities),
         "binary_entropy": binary_entropy(probabilities),
         "hallucination_score": hallucination_score(
-            contradicted, len(scored) - supported - contradicted, len(scored), alpha=alpha
+            contradicted, len(scored) - supported - contradicted, len(scored)
         ),
         "counts": {v.value: sum(a.verdict is v for a in found.atoms) for v in Verdict},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,10 @@ from factcheck_local.core.types import Answer, Atom, Context, Kind, Span
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.schema import SCHEMA, text_sha256
+
+#: Settings that runs of earlier versions record: under another name, and no more.
+_RENAMED = {"parameterisation": "factors"}
+_GONE = ("alpha",)
 
 
 def checked(value: object, name: str) -> dict[str, Any]:
@@ -48,12 +52,20 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
         # JSON has no tuples.
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
-            for key, value in assessment["run"]["settings"].items()
+            for key, value in as_named_now(assessment["run"]["settings"]).items()
         }
-        found = Settings(**values)
+        found = Settings.effective(values)
         # Runs are put together by their settings; an object among these has no hash.
         hash(found)
         return found
+
+
+def as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run of any version under the names and values of this one."""
+    kept = {_RENAMED.get(name, name): v for name, v in values.items() if name not in _GONE}
+    if kept.get("relation") == "cascade":
+        kept["relation"] = "encoder+llm"
+    return kept
 
 
 def claims_of(assessment: dict[str, Any], name: str) -> Record:

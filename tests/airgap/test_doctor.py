@@ -138,7 +138,7 @@ def test_the_models_that_are_meant() -> None:
         return set(chosen_cards(Settings(llm=SMALL, **settings)))
 
     assert names() == {MINILM, SMALL}
-    assert names(relation="cascade") == {MINILM, SMALL, "mpnet-l6-nli"}
+    assert names(relation="encoder+llm") == {MINILM, SMALL, "mpnet-l6-nli"}
     assert names(relation="encoder+qwen2.5-coder-0.5b") == {
         *(MINILM, SMALL, "mpnet-l6-nli", "qwen2.5-coder-0.5b")
     }

@@ -86,7 +86,7 @@ TRIED = [
         Settings(assessor=a, retrieval="fused", strong=0.7, relation_correlation=0.0)
         for a in ("fr1", "fr2", "fr3", "fr4")
     ),
-    Settings(parameterisation="table1", strong=0.3),
+    Settings(factors="table1", strong=0.3),
     Settings(strong=0.9),
 ]
 
@@ -155,8 +155,8 @@ def test_the_best_come_first_and_differences_are_drawn_in_pairs() -> None:
     ("name", "text", "said"),
     [
         ("assessor", "fr2,fr9", "expected fr1, fr2, fr3, fr4, got 'fr9'"),
-        ("strong", "0.5,1.5", "strong: expected a value in"),
-        ("k", "0", "k: expected at least 1"),
+        ("strong", "0.5,1.5", "strong: expected a number from"),
+        ("k", "0", "k: expected a whole number from 1"),
     ],
 )
 def test_values_that_no_run_can_use_are_refused(name: str, text: str, said: str) -> None:

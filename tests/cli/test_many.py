@@ -245,7 +245,7 @@ def test_an_interrupted_run_goes_on(
 def test_what_could_not_be_scored_is_tried_again(work: Work, answers: list[str]) -> None:
     Path(answers[0]).write_text("This is unreadable for pay: Pay is monthly.")
     for _ in range(2):
-        assert factcheck("verify", *answers, "--output", "out", "--assessor", "fr1").code == 3
+        assert factcheck("verify", *answers, "--output", "out", "--set", "assessor=fr1").code == 3
     assert work.verified == [*answers, answers[0]]
 
 
@@ -415,7 +415,7 @@ def test_exit_codes(answers: list[str], options: tuple[str, ...], code: int) -> 
 
 def test_unscored_weighs_more_than_a_finding_and_less_than_no_answer(answers: list[str]) -> None:
     Path(answers[0]).write_text("This is unreadable for pay: Pay is monthly.")
-    options = ("--assessor", "fr1", "--fail-on", "contradicted")
+    options = ("--set", "assessor=fr1", "--fail-on", "contradicted")
     assert factcheck("verify", *answers, *options).code == 3
     assert factcheck("verify", *answers, "nowhere.md", *options).code == 2
 

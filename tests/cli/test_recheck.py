@@ -172,8 +172,9 @@ def test_bad_input_ends_before_anything_is_done(past: Path, store: Path, tmp_pat
     unknown = line(settings=settings | {"magic": 1})
     assert unknown.startswith(f"{other}: not a complete assessment: TypeError(")
     assert "magic" in unknown
-    assert line(settings=settings | {"k": 0}) == "k: expected at least 1, got 0"
-    assert "unhashable" in line(settings=settings | {"llm": {"id": "x"}})
+    assert line(settings=settings | {"k": 0}) == "k: expected a whole number from 1, got 0"
+    named = line(settings=settings | {"llm": {"id": "x"}})
+    assert named == "llm: expected a name, got {'id': 'x'}"
     assert past.read_bytes() == before
     assert refused("recheck", "-", "--write", stdin=before) == (
         "standard input: cannot be written to"

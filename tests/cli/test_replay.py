@@ -176,7 +176,7 @@ def test_a_record_needs_no_store(tmp_path: Path) -> None:
     }
     (tmp_path / "record.json").write_text(json.dumps(record))
     path = tmp_path / "run.json"
-    options = ("--assessor", "fr1", "--format", "json", "--output", path)
+    options = ("--set", "assessor=fr1", "--format", "json", "--output", path)
     assert factcheck("verify", tmp_path / "record.json", *options).code == 0
     value = json.loads(path.read_text())
     assert [a["verdict"] for a in value["atoms"]] == ["supported", "contradicted"]

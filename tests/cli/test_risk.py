@@ -126,7 +126,7 @@ def test_another_assessor_has_none(tmp_path: Path, store: Path) -> None:
     assert factcheck("calibrate", "-", *given, stdin=lines(rows)).code == 0
     assert verified(tmp_path, store)["run"]["risk"] is None
     (tmp_path / "answer.md").write_text(ANSWER)
-    fr1 = ("--assessor", "fr1", "--store", store, "--format", "json")
+    fr1 = ("--set", "assessor=fr1", "--store", store, "--format", "json")
     found = json.loads(factcheck("verify", tmp_path / "answer.md", *fr1).out)
     assert found["run"]["risk"]["supported"] == 0.999
     assert [a["verdict"] for a in found["atoms"]] == ["undecided", "contradicted"]

@@ -343,7 +343,7 @@ def test_json_alone_goes_to_stdout(record: Path) -> None:
 
 @pytest.mark.usefixtures("faked")
 def test_how_to_retrieve_is_in_the_signature(record: Path) -> None:
-    chosen = ("--queries", "llm", "--rerank", "encoder", "--format", "json")
+    chosen = ("--set", "queries=llm", "--set", "rerank=encoder", "--format", "json")
     run = json.loads(factcheck("verify", record, *chosen).out)["run"]
     assert (run["settings"]["queries"], run["settings"]["rerank"]) == ("llm", "encoder")
     assert "|queries:llm|query_rounds:1|rerank:encoder|" in run["signature"]
@@ -366,7 +366,9 @@ def test_unscored_weighs_more_than_a_low_score(record: Path, faked: dict[str, Sc
         return first_supported(premise, hypothesis)
 
     faked["scores"] = refuse
-    done = factcheck("verify", record, "--format", "json", "--fail-under", 1, "--assessor", "fr1")
+    done = factcheck(
+        "verify", record, "--format", "json", "--fail-under", 1, "--set", "assessor=fr1"
+    )
     assert done.code == 3
     found = {a["id"]: a for a in json.loads(done.out)["atoms"]}
     assert found["a1"]["verdict"] == "supported"

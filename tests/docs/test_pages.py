@@ -79,7 +79,8 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "profile"), [(page, text) for page in PAGES for text in blocks(page, "toml")]
+    ("page", "profile"),
+    [(page, text) for page in PAGES for text in blocks(page, "toml") if "[verify]" not in text],
 )
 def test_profiles_load(page: str, profile: str, tmp_path: Path) -> None:
     (tmp_path / "reliability.toml").write_text(profile, encoding="utf-8")

@@ -231,7 +231,7 @@ def test_the_command_on_the_shipped_encoder(tmp_path: Path) -> None:
     """Figures, pictures and the command that makes them again."""
     (tmp_path / "expert_factor.csv").write_text(FACTOR)
     out = tmp_path / "out"
-    asked = ("bench", "factor", "--data", tmp_path, "--relation", "encoder", "--out", out)
+    asked = ("bench", "factor", "--data", tmp_path, "--relation", "encoder", "--output", out)
     found = factcheck(*asked, "--cache", tmp_path / "cache")
     assert found.code == 0
     result = json.loads((out / summary.SUMMARY).read_text())
@@ -244,6 +244,6 @@ def test_the_command_on_the_shipped_encoder(tmp_path: Path) -> None:
 
 
 def test_data_that_are_not_there(tmp_path: Path) -> None:
-    found = factcheck("bench", "wice", "--data", tmp_path, "--out", tmp_path / "out")
+    found = factcheck("bench", "wice", "--data", tmp_path, "--output", tmp_path / "out")
     assert found.code == 2
     assert "dev.jsonl: cannot be read" in found.err

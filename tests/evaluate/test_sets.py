@@ -186,7 +186,7 @@ def test_the_command_on_the_shipped_encoder(tmp_path: Path) -> None:
     data = written(tmp_path / "some.jsonl", SET, other, {**SET, "set": OTHER})
     out = tmp_path / "out"
     asked = ("bench", "sets", "--data", data, "--relation", "encoder", "--assessor", "fr2")
-    options = ("--out", out, "--cache", tmp_path / "cache")
+    options = ("--output", out, "--cache", tmp_path / "cache")
     done = factcheck(*asked, "--strong", "0.4", *options)
     assert done.code == 0
     result = json.loads((out / summary.SUMMARY).read_text())

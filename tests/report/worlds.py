@@ -186,7 +186,7 @@ def random_world(rng: np.random.Generator) -> dict[str, Any]:
         "run": {
             "settings": {
                 "assessor": str(rng.choice(["fr2", "fr3", "fr4"])),
-                "parameterisation": str(rng.choice(["conditional", "table1"])),
+                "factors": str(rng.choice(["conditional", "table1"])),
                 "source_correlation": round(float(rng.uniform()), 3),
             }
         },

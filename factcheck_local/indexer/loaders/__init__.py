@@ -2,7 +2,7 @@
 
 A loader is a function ``load(data: bytes, source: str) -> Document`` in a
 module of its own; where `Format.ocr` is true it takes ``ocr: bool``, too. A new format
-is a module and its line in `LOADERS`.
+is a module and its line in `LOADERS`, or a plugin of another distribution (``core.plugins``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import cast
 
-from factcheck_local.core.errors import DocumentError
+from factcheck_local.core import plugins
+from factcheck_local.core.errors import DocumentError, InputError
 from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders.text import printable, shortened
 
@@ -26,11 +27,13 @@ class Format:
         module: module of this package, imported on first use.
         title: what the format is called.
         ocr: whether OCR can give it text.
+        extra: of this package, with the library that reads it; empty where that is there.
     """
 
     module: str
     title: str
     ocr: bool = False
+    extra: str = ""
 
 
 _MARKDOWN = Format("markdown", "Markdown with YAML front matter")
@@ -43,7 +46,7 @@ _JSON_LINES = Format("json_records", "JSON lines export, one object a line")
 LOADERS = {
     ".md": _MARKDOWN,
     ".markdown": _MARKDOWN,
-    ".rst": Format("rst", "reStructuredText"),
+    ".rst": Format("rst", "reStructuredText", extra="rst"),
     ".txt": _TEXT,
     ".text": _TEXT,
     ".html": _HTML,
@@ -59,7 +62,9 @@ LOADERS = {
     ".jsonl": _JSON_LINES,
     ".ndjson": _JSON_LINES,
     ".json": _JSON,
-    ".xml": Format("wiki", "wiki export: MediaWiki pages, or Confluence's entities.xml"),
+    ".xml": Format(
+        "wiki", "wiki export: MediaWiki pages, or Confluence's entities.xml", extra="wiki"
+    ),
     ".py": Format("python", "Python source, its docstrings"),
 }
 
@@ -73,7 +78,7 @@ def why_unsupported(name: str) -> str | None:
     if not _is_unicode(name):
         return "its name is not valid UTF-8"
     extension = Path(name).suffix
-    if extension.lower() in LOADERS:
+    if extension.lower() in LOADERS or extension.lower() in plugins.plugin_names(plugins.LOADERS):
         return None
     return f"no loader for {extension}" if extension else "no loader for files without extension"
 
@@ -108,7 +113,7 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
     """As `load`, with reasons as the loaders put them."""
     if reason := why_unsupported(path.name if _is_unicode(source) else source):
         raise UnsupportedFormatError(f"{source}: {reason}")
-    form = LOADERS[path.suffix.lower()]
+    form = LOADERS.get(path.suffix.lower())
     try:
         mode = path.stat().st_mode
         if not S_ISREG(mode) and not S_ISDIR(mode):  # a pipe would never end
@@ -118,9 +123,10 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
         raise DocumentError(f"{source}: cannot be read: {error.strerror}") from error
     try:
         # Its libraries, too, may not fit in the memory that is left.
-        module = import_module(f"{__name__}.{form.module}")
-        document = cast(
-            Document, module.load(data, source, ocr=ocr) if form.ocr else module.load(data, source)
+        document = (
+            _by_plugin(path.suffix.lower(), data, source)
+            if form is None
+            else _by_form(form, data, source, ocr)
         )
     except RecursionError as error:
         raise DocumentError(f"{source}: is nested too deeply") from error
@@ -132,6 +138,41 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
     if not document.blocks:
         detail = "empty file" if not data else "holds no text"
         raise DocumentError(f"{source}: {detail}")
+    return document
+
+
+def _by_form(form: Format, data: bytes, source: str, ocr: bool) -> Document:
+    """Read with a loader of this package.
+
+    Raises:
+        DocumentError: if its library is an extra that is not installed; else as it does.
+    """
+    try:
+        module = import_module(f"{__name__}.{form.module}")
+        read = module.load(data, source, ocr=ocr) if form.ocr else module.load(data, source)
+    except ModuleNotFoundError as error:
+        if not form.extra:
+            raise
+        raise DocumentError(
+            f"{source}: needs {error.name}: pip install 'factcheck-local[{form.extra}]'"
+        ) from error
+    return cast(Document, read)
+
+
+def _by_plugin(extension: str, data: bytes, source: str) -> Document:
+    """Read with a plugin.
+
+    Raises:
+        DocumentError: if that cannot be loaded, or gives no document; else as it does.
+    """
+    try:
+        load_it = plugins.load_plugin(plugins.LOADERS, extension)
+    except InputError as error:
+        raise DocumentError(f"{source}: {error}") from error
+    document = load_it(data, source)
+    if not isinstance(document, Document):
+        what = type(document).__name__
+        raise DocumentError(f"{source}: its plugin gives {what}, expected a Document")
     return document
 
 

@@ -7,16 +7,18 @@ entities or network.
 from __future__ import annotations
 
 import io
+from importlib import import_module
 from pathlib import PurePosixPath
 
 from lxml import etree
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Document
-from factcheck_local.indexer.loaders import UnsupportedFormatError, confluence, mediawiki
+from factcheck_local.indexer.loaders import UnsupportedFormatError
 from factcheck_local.indexer.loaders.layout import Layout
 
-_READERS = {"mediawiki": mediawiki.lay_out, "hibernate-generic": confluence.lay_out}
+#: The root's name -> the module that reads it; MediaWiki's needs a library that is an extra.
+_READERS = {"mediawiki": "mediawiki", "hibernate-generic": "confluence"}
 
 
 def load(data: bytes, source: str) -> Document:
@@ -33,7 +35,8 @@ def load(data: bytes, source: str) -> Document:
             f"{source}: is XML, but no MediaWiki or Confluence export (its root is <{name}>)"
         )
     layout = Layout()
-    title, metadata = _READERS[name](root, layout)
+    reader = import_module(f"factcheck_local.indexer.loaders.{_READERS[name]}")
+    title, metadata = reader.lay_out(root, layout)
     return layout.document(source, data, title or PurePosixPath(source).name, metadata)
 
 

@@ -27,9 +27,6 @@ from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
 from factcheck_local.pipeline.settings import Tables
 
-#: What the relation model ``cascade`` is.
-CASCADE = "encoder+llm"
-
 
 @dataclass(frozen=True, slots=True)
 class _Role:
@@ -144,7 +141,7 @@ def load_relation_model(
     Args:
         name: ``llm`` for the run's own LLM, ``encoder`` for the one that comes with
             the package, the card of an LLM or encoder, or two of these joined by ``+``
-            for a cascade, the fast one first; ``cascade`` is ``encoder+llm``.
+            for a cascade, the fast one first.
         default_llm: what ``llm`` stands for.
         loaded: an LLM that is in memory already, used if it is the one meant.
         store_dir: the folder of a store, whose calibration wins over the card's and
@@ -183,7 +180,7 @@ def load_relation_model(
         return card, layered, own is None
 
     # The guard is inside the cascade: numbers that clash leave the fast model unsure.
-    fast, joined, slow = (CASCADE if name == "cascade" else name).partition("+")
+    fast, joined, slow = name.partition("+")
     said = recorded or {}
     card, model, shipped = single(fast, said.get("fast", said))
     if not joined:

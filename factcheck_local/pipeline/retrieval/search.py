@@ -160,7 +160,7 @@ def _different(ordered: Sequence[Sequence[str]], store: Store, k: int) -> list[l
         some = [ids[:looked_at] for ids in ordered]
         missing = list(dict.fromkeys(id_ for ids in some for id_ in ids if id_ not in known))
         known |= {c.id: c for c in store.contexts(missing)}
-        kept = [_best_of_each([known[id_] for id_ in ids]) for ids in some]
+        kept = [best_of_each([known[id_] for id_ in ids]) for ids in some]
         if all(
             len(best) >= k or len(ids) <= looked_at for best, ids in zip(kept, ordered, strict=True)
         ):
@@ -168,7 +168,7 @@ def _different(ordered: Sequence[Sequence[str]], store: Store, k: int) -> list[l
         looked_at *= 2
 
 
-def _best_of_each(ranked: Sequence[Context]) -> list[Context]:
+def best_of_each(ranked: Sequence[Context]) -> list[Context]:
     """Of near duplicates the one with the highest prior, at the rank of the first."""
     same = near_duplicates(ranked)
     best: dict[str, Context] = {}

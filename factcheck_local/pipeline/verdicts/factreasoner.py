@@ -74,7 +74,7 @@ def fact_network(
 
     ``links`` have the strengths of ``verdicts.network.discounted``.
     """
-    network = build_network(atoms, contexts, links, settings.parameterisation)
+    network = build_network(atoms, contexts, links, settings.factors)
     if settings.assessor == "fr4":
         return with_sources(network, contexts, settings.source_correlation)
     return network, []

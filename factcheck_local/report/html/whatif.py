@@ -99,7 +99,7 @@ def _model(
         own = [position[c.id] for c in run.contexts if c.source == document.source]
         variables[document.variable] = {"document": own}
     return {
-        "parameterisation": run.settings.parameterisation,
+        "parameterisation": run.settings.factors,
         "correlation": run.settings.source_correlation,
         "sources": sources,
         "variables": [variables[name] for name in joined.variables],

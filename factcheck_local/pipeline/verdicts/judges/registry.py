@@ -7,6 +7,7 @@ et al. 2024), VERIFY's final judgement (Bayat et al. 2024), FELM's evaluators (C
 
 from __future__ import annotations
 
+from factcheck_local.core import plugins
 from factcheck_local.core.types import Verdict
 from factcheck_local.pipeline.verdicts.judges.case import Judge
 from factcheck_local.pipeline.verdicts.judges.labels import LabelJudge
@@ -46,3 +47,15 @@ JUDGE_BY_NAME: dict[str, Judge] = {
     ),
     "felm-claim-content": LabelJudge("felm_claim", _TRUE_FALSE),
 }
+
+
+def find_judge(name: str) -> Judge:
+    """The judge of this name, of this package or of a plugin.
+
+    Raises:
+        InputError: if it is of a plugin that cannot be loaded.
+    """
+    if name in JUDGE_BY_NAME:
+        return JUDGE_BY_NAME[name]
+    judge: Judge = plugins.load_plugin(plugins.ASSESSORS, name)
+    return judge

@@ -1,0 +1,217 @@
+"""Where settings come from: options, --set, factcheck.toml, a preset, the defaults."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from factcheck_local.core.errors import InputError
+from factcheck_local.pipeline.setting import unknown
+from factcheck_local.pipeline.settings import SETTINGS, Settings, no_effect
+
+#: The file that holds settings, in the working directory or beside the store.
+FILE_NAME = "factcheck.toml"
+
+#: Settings under a name; a file may have more of its own, as [presets.NAME].
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "quick": {"relation": "encoder"},
+        "default": {},
+        "careful": {"assessor": "fr4"},
+    }
+)
+
+#: What each preset is for.
+ABOUT_PRESETS = {
+    "quick": "the small encoder reads claim and passage: many times as fast, and less often right",
+    "default": "the defaults",
+    "careful": "passages are read against each other, documents are believed less where others "
+    "contradict them, and copies count once: about three times as slow",
+}
+
+_OPTIONS, _ASSIGNED, _DEFAULT = "the command line", "--set", "default"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """Settings of one origin; ``place`` names it in front of an error."""
+
+    origin: str
+    values: Mapping[str, Any]
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """What a factcheck.toml says.
+
+    Attributes:
+        path: of the file.
+        values: its settings, of the table [verify].
+        preset: the preset that it names; None for none.
+        presets: its own, by name.
+    """
+
+    path: Path
+    values: Mapping[str, Any]
+    preset: str | None
+    presets: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Settings and where each comes from.
+
+    Attributes:
+        settings: of the run.
+        origins: by the name of a setting, in words.
+    """
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def choose(
+    options: Mapping[str, Any],
+    assigned: Sequence[str] = (),
+    preset: str | None = None,
+    folders: Iterable[Path] = (),
+    given: Mapping[str, Any] | None = None,
+) -> Chosen:
+    """Settings out of all the places that may set one; the first that does wins.
+
+    Args:
+        options: of the command line, by setting.
+        assigned: texts ``NAME=VALUE`` of ``--set``.
+        preset: a preset's name; None for the one that the file names, if it does.
+        folders: where to look for ``FILE_NAME``; the first that has one counts.
+        given: what the store brings in place of defaults.
+
+    A setting that has no effect is refused, but for one that has lost it by what a
+    stronger place says: that one goes back to its default.
+
+    Raises:
+        InputError: for an unknown name or value, or a setting without an effect, with its place.
+    """
+    file = find_file(folders)
+    layers = [_Layer(_OPTIONS, options), _Layer(_ASSIGNED, _parsed(assigned), "--set ")]
+    if file is not None:
+        layers.append(_Layer(str(file.path), file.values, f"{file.path}: "))
+    name = preset or (file.preset if file else None)
+    if name is not None:
+        presets = {**PRESETS, **(file.presets if file else {})}
+        if name not in presets:
+            raise unknown(name, tuple(presets), "preset")
+        layers.append(_Layer(f"preset {name}", presets[name], f"preset {name}: "))
+    layers.append(_Layer("the store", given or {}))
+    return _merged(layers)
+
+
+def _merged(layers: Sequence[_Layer]) -> Chosen:
+    """The first layer that sets a setting decides it."""
+    rank = {
+        row: next((i for i, layer in enumerate(layers) if row in layer.values), len(layers))
+        for row in SETTINGS
+    }
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(SETTINGS, _DEFAULT)
+    for name, row in SETTINGS.items():
+        if rank[name] == len(layers):
+            continue
+        layer = layers[rank[name]]
+        try:
+            row.check(layer.values[name])
+        except InputError as error:
+            raise InputError(f"{layer.place}{error}", hint=error.hint) from error
+        needs = row.needs
+        if needs is not None and not needs.holds(values.get(needs.of, SETTINGS[needs.of].default)):
+            if rank[needs.of] >= rank[name]:
+                raise no_effect(name, layer.place)
+            continue
+        values[name], origins[name] = layer.values[name], layer.origin
+    return Chosen(Settings(**values), origins)
+
+
+def _parsed(assigned: Sequence[str]) -> dict[str, Any]:
+    """The values of ``NAME=VALUE``; what stands later wins."""
+    found = {}
+    for text in assigned:
+        name, sign, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not sign:
+            raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
+        if name not in SETTINGS:
+            raise _unknown_setting(name, "--set ")
+        try:
+            found[name] = SETTINGS[name].parse(value.strip())
+        except InputError as error:
+            raise InputError(f"--set {error}", hint=error.hint) from error
+    return found
+
+
+def find_file(folders: Iterable[Path]) -> SettingsFile | None:
+    """The file of the first folder that has one; None if none has.
+
+    Raises:
+        InputError: if it cannot be read, or says what no setting can be.
+    """
+    for folder in folders:
+        path = folder / FILE_NAME
+        if path.is_file():
+            return read_file(path)
+    return None
+
+
+def read_file(path: Path) -> SettingsFile:
+    """What a factcheck.toml says.
+
+    Raises:
+        InputError: naming the file and what in it is wrong.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    if others := sorted(set(tables) - {"verify", "presets"}):
+        raise InputError(f"{path}: expected the tables verify and presets, got {others[0]!r}")
+    verify = _table(tables.get("verify", {}), f"{path}: verify")
+    preset = verify.pop("preset", None)
+    if not isinstance(preset, str | None):
+        raise InputError(f"{path}: verify.preset: expected a name, got {preset!r}")
+    presets = _table(tables.get("presets", {}), f"{path}: presets")
+    return SettingsFile(
+        path,
+        _values(verify, f"{path}: verify."),
+        preset,
+        {
+            name: _values(_table(own, f"{path}: presets.{name}"), f"{path}: presets.{name}.")
+            for name, own in presets.items()
+        },
+    )
+
+
+def _table(value: object, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: expected a table, got {value!r}")
+    return dict(value)
+
+
+def _values(table: Mapping[str, Any], place: str) -> dict[str, Any]:
+    found = {}
+    for name, value in table.items():
+        if name not in SETTINGS:
+            raise _unknown_setting(name, place)
+        try:
+            found[name] = SETTINGS[name].from_toml(value)
+        except InputError as error:
+            raise InputError(f"{place}{error}", hint=error.hint) from error
+    return found
+
+
+def _unknown_setting(name: str, place: str) -> InputError:
+    error = unknown(name, tuple(SETTINGS), "setting")
+    return InputError(f"{place.rstrip(' .')}: {error}", hint=error.hint)

@@ -1,0 +1,87 @@
+"""Settings on the command line: what --help shows, factcheck settings, completion."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from factcheck_local.cli import cli
+from factcheck_local.pipeline.settings import SETTINGS
+
+from .helpers import factcheck, refused
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_verify_shows_twelve_options_and_what_sets_the_rest() -> None:
+    command = cli.get_command(click.Context(cli), "verify")
+    assert command is not None
+    options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
+    assert {o.opts[0] for o in options} - {"--set", "--preset"} == {
+        *("--store", "--question", "--llm", "--relation", "-k", "--where", "--as"),
+        *("--format", "--output", "--only", "--fail-under", "--fail-on"),
+    }
+    shown = factcheck("verify", "--help").out
+    assert "--set NAME=VALUE" in shown.partition("Every other setting")[2]
+    assert "--again " not in shown.partition("Options:")[2]
+
+
+def test_settings_are_shown_with_where_they_come_from(desk: Path) -> None:
+    (desk / "factcheck.toml").write_text("[verify]\nk = 5\n", encoding="utf-8")
+    done = factcheck("settings", "--set", "retrieval=fused", "--preset", "quick")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert f"k=5  ({Path.cwd() / 'factcheck.toml'}; default 3)" in lines
+    assert "retrieval=fused  (--set; default dense)" in lines
+    assert "relation=encoder  (preset quick; default llm)" in lines
+    assert "strong=0.5  (default; default 0.5)" in lines
+    rows = json.loads(factcheck("settings", "--format", "json").out)["settings"]
+    assert [row["name"] for row in rows] == list(SETTINGS)
+    assert rows[2] == {
+        "name": "k",
+        "value": "5",
+        "origin": str(Path.cwd() / "factcheck.toml"),
+        "default": "3",
+        "values": "a whole number from 1",
+        "effect": SETTINGS["k"].effect,
+    }
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_wrong_setting_is_one_line() -> None:
+    assert refused("settings", "--set", "kk=3").startswith("--set: no setting 'kk' (try: k")
+    assert refused("settings", "--set", "budget=3").startswith("--set budget: has no effect")
+    assert refused("settings", "--preset", "carefull").startswith("no preset 'carefull'")
+    (Path.cwd() / "factcheck.toml").write_text("[verify]\nk = 0\n", encoding="utf-8")
+    assert "factcheck.toml: verify.k: expected a whole number from 1, got 0" in refused("settings")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["verify", "a.md", "--set", "retr"], ["retrieval="]),
+        (["verify", "a.md", "--set", "retrieval=f"], ["retrieval=fused"]),
+        (["verify", "a.md", "--set", "quantities="], ["quantities=true", "quantities=false"]),
+        (["verify", "a.md", "--relation", "enc"], ["encoder", "encoder+llm"]),
+        (["verify", "a.md", "--preset", "c"], ["careful"]),
+    ],
+)
+@pytest.mark.usefixtures("desk")
+def test_completion(words: list[str], expected: list[str]) -> None:
+    assert _completed(words) == expected
+    assert "qwen2.5-coder-1.5b" in _completed(["verify", "a.md", "--llm", "q"])
+    # Without a store no source is known, and that is no error.
+    assert _completed(["verify", "a.md", "--where", "source=x"]) == []
+
+
+def _completed(words: list[str]) -> list[str]:
+    found = ShellComplete(cli, {}, "factcheck", "_FACTCHECK_COMPLETE")
+    return [item.value for item in found.get_completions(words[:-1], words[-1])]
