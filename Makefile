@@ -12,7 +12,7 @@ TEST_MODELS := smollm2-135m all-minilm-l6-v2
 SUPPLY_TOOLS := uv cyclonedx-bom pip-audit
 DEMO_MODELS := all-minilm-l6-v2 qwen2.5-coder-1.5b
 
-.PHONY: help venv demo test lint fix api fuzz bench licences lock sbom audit clean
+.PHONY: help venv demo test lint fix api docs fuzz bench licences lock sbom audit clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -59,6 +59,9 @@ ROOMS := $(patsubst factcheck_local/%/__init__.py,factcheck_local.%,$(wildcard f
 # Without the source, which would make it 20 MB.
 api: venv  ## a reference of all modules out of their docstrings, in out/api
 	$(BIN)/pdoc --docformat google --no-show-source --output-directory $(OUT)/api factcheck_local $(ROOMS)
+
+docs: venv  ## the pages as a site, in out/docs; every link is checked
+	$(BIN)/mkdocs build --strict --quiet
 
 fuzz: venv  ## 10,000 texts for each reader of what others wrote
 	FUZZ_EXAMPLES=10000 $(BIN)/python -m pytest -q tests/fuzz

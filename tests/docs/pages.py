@@ -14,7 +14,13 @@ from factcheck_local.cli import cli
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
-    for path in [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [
+        *(
+            ROOT / name
+            for name in ("README.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+        ),
+        *sorted((ROOT / "docs").glob("**/*.md")),
+    ]
 }
 
 #: Where a shell would go on with another command, or with a file.
