@@ -1,4 +1,4 @@
-"""The site that MkDocs makes of the pages: every link leads somewhere, and none out of it by itself."""
+"""The site that MkDocs makes of the pages: every link leads somewhere, nothing is fetched."""
 
 from __future__ import annotations
 
