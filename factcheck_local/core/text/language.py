@@ -26,7 +26,7 @@ MIN_BYTES, PIECE_BYTES = 60, 240
 SURE = 0.7
 
 #: Pieces looked at of a long text, evenly spread over its first characters.
-MAX_PIECES, MAX_CHARACTERS = 24, 500_000
+MAX_PIECES, MAX_CHARACTERS = 24, 200_000
 
 #: The share of a text in other languages from which it is worth a word.
 WORTH_NAMING = 0.2
@@ -41,9 +41,10 @@ _ENGLISH = frozenset(
 )
 _ENGLISH_SHARE = 0.1
 
-#: What is no prose: code, addresses, tags, and what stands between braces in templates.
+#: What is no prose: code, addresses, tags. No part of it may begin at each character of a long run.
 _NO_PROSE = re.compile(
-    r"^\s*(```|~~~).*?(?:^\s*\1|\Z)|`[^`\n]*`|(?:https?://|www\.)\S+|\S+@\S+|<[^<>]*>",
+    r"^[ \t]{0,8}(```|~~~).*?(?:^[ \t]{0,8}\1|\Z)|`[^`\n]*`|(?:https?://|www\.)\S+"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w.-]{1,255}|<[^<>]*>",
     re.DOTALL | re.MULTILINE,
 )
 #: Letters, and the vowel signs of Indic and other scripts, which Python counts as none.
