@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import click
 
@@ -14,17 +14,29 @@ from factcheck_local.markov import (
     Method,
     Parameterisation,
     infer,
+    infer_by_pgmpy,
     marginals_to_json,
     network_from_graph,
     network_from_uai,
     network_to_uai,
 )
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
+from factcheck_local.report import SCHEMA
+from factcheck_local.report.fact_graph import to_fact_graph
+from factcheck_local.report.stored import checked
+
+PGMPY = "pgmpy"
 
 
 @click.command("infer")
 @click.argument("graph")
-@click.option("--method", type=click.Choice(get_args(Method)), default="auto", show_default=True)
+@click.option(
+    "--method",
+    type=click.Choice([*get_args(Method), PGMPY]),
+    default="auto",
+    show_default=True,
+    help="pgmpy is another engine, to compare with; the settings below are not for it.",
+)
 @click.option(
     "--factors",
     type=click.Choice(get_args(Parameterisation)),
@@ -50,7 +62,7 @@ from factcheck_local.pipeline.claims.records import decode_answer, load_json
 )
 def command(
     graph: str,
-    method: Method,
+    method: Method | Literal["pgmpy"],
     factors: Parameterisation,
     max_width: int,
     seed: int,
@@ -59,8 +71,9 @@ def command(
 ) -> None:
     """Compute the posteriors of GRAPH; - is stdin.
 
-    GRAPH is a fact graph in FactReasoner's JSON, or a Markov network of binary
-    variables in the UAI format.
+    GRAPH is a fact graph in FactReasoner's JSON, the JSON of an earlier verify, or a
+    Markov network of binary variables in the UAI format. With --write-uai other tools can look
+    at the network of a verification.
 
     \b
     Example:
@@ -73,11 +86,17 @@ def command(
         if text.split(maxsplit=1)[0] == "MARKOV":
             network = network_from_uai(text)
         else:
-            network = network_from_graph(load_json(text, name), factors)
+            value = load_json(text, name)
+            if isinstance(value, dict) and value.get("schema") == SCHEMA:
+                value = to_fact_graph(checked(value, name))
+            network = network_from_graph(value, factors)
     except RecordError as error:
         # What is not JSON is named already.
         raise error if str(error).startswith(name) else RecordError(f"{name}: {error}") from error
     if write_uai is not None:
         write_text(write_uai, network_to_uai(network))
-    limits = Limits(max_width=max_width, seed=seed, device=device)
-    write_json(marginals_to_json(infer(network, method, limits)))
+    if method == "pgmpy":
+        found = infer_by_pgmpy(network)
+    else:
+        found = infer(network, method, Limits(max_width=max_width, seed=seed, device=device))
+    write_json(marginals_to_json(found))

@@ -4,6 +4,7 @@
 false, 1 is true. networkx, pgmpy and torch are loaded when they are needed.
 """
 
+from factcheck_local.markov.by_pgmpy import infer_by_pgmpy
 from factcheck_local.markov.engine import Method, infer
 from factcheck_local.markov.enumerate import enumerate_marginals
 from factcheck_local.markov.fact_graph import marginals_to_json, network_from_graph
@@ -26,6 +27,7 @@ __all__ = [
     "Parameterisation",
     "enumerate_marginals",
     "infer",
+    "infer_by_pgmpy",
     "marginals_to_json",
     "network_from_graph",
     "network_from_uai",

@@ -380,6 +380,20 @@ def test_what_ends_a_run_leaves_what_was_done(
     assert answers[0] in factcheck("verify", *answers, "--format", form).out
 
 
+def test_the_network_of_a_run_can_be_looked_at_with_other_tools(answers: list[str]) -> None:
+    """As pgmpy solves it, and in the UAI format: the posteriors of the run."""
+    Path("run.json").write_text(factcheck("verify", answers[1], "--format", "json").out)
+    run = load("run.json")
+    expected = {a["id"]: a["probability"] for a in run["atoms"]}
+    factors = run["run"]["settings"]["factors"]
+    for method in ("auto", "pgmpy"):
+        options = ("--method", method, "--factors", factors, "--write-uai", "net.uai")
+        found = json.loads(factcheck("infer", "run.json", *options).out)["marginals"]
+        assert {k: found[k] for k in expected} == pytest.approx(expected, abs=1e-9)
+    again = json.loads(factcheck("infer", "net.uai").out)["marginals"]
+    assert sorted(again.values()) == pytest.approx(sorted(found.values()), abs=1e-9)
+
+
 def test_a_bad_answer_among_many(answers: list[str]) -> None:
     Path("answers/bad.md").write_bytes(b"caf\xe9")
     Path("answers/odd.md").write_text("This is impossible.")

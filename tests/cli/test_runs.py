@@ -192,7 +192,7 @@ GRAPH = {
 }
 
 
-@pytest.mark.parametrize("method", ["auto", "exact", "bp", "gibbs", "wmb"])
+@pytest.mark.parametrize("method", ["auto", "exact", "bp", "gibbs", "wmb", "pgmpy"])
 @pytest.mark.parametrize(
     ("factors", "true", "false"),
     [
