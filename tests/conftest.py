@@ -6,6 +6,7 @@ Every assessment that a test makes is checked against the JSON Schema that is sh
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -40,6 +41,9 @@ def _checked_to_dict(run: Run) -> dict[str, Any]:
 
 # Before a test imports what takes it from there.
 report.to_dict = _checked_to_dict
+
+# A test that takes long would find lines of progress on stderr.
+os.environ["FACTCHECK_PROGRESS_SECONDS"] = "inf"
 
 # A shell starts what it runs in the background with interrupts ignored, and so would be
 # every program that a test interrupts.

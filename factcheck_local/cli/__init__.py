@@ -10,11 +10,12 @@ import os
 import sys
 import threading
 from importlib import import_module
+from pathlib import Path
 
 import click
 
 from factcheck_local import __version__
-from factcheck_local.cli.messages import complain, tell
+from factcheck_local.cli.messages import complain, set_up, tell
 from factcheck_local.core import egress
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.offline import go_offline
@@ -79,13 +80,21 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="factcheck")
-def cli() -> None:
+@click.option("-q", "--quiet", is_flag=True, help="Say only what goes wrong.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what is done, and how long it takes.")
+@click.option(
+    "--log-file", type=click.Path(dir_okay=False, path_type=Path), help="Add that to a file."
+)
+def cli(quiet: bool, verbose: bool, log_file: Path | None) -> None:
     """Check an LLM's answer against your own documents, on this machine alone.
 
     \b
     factcheck index ./docs
     factcheck verify answer.md
     """  # noqa: D301
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other")
+    set_up(only_errors=quiet, verbose=verbose, log_file=log_file)
 
 
 def main() -> None:

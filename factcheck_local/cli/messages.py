@@ -1,25 +1,85 @@
-"""What is said on stderr: one line each, without what steers a terminal."""
+"""What is said on stderr, one line each without what steers a terminal, and what is logged."""
 
 from __future__ import annotations
 
+import logging
+from pathlib import Path
+
 import click
 
+from factcheck_local.core.errors import InputError
 from factcheck_local.core.text.language import MODELS_READ, Language
+
+LOGGER = "factcheck_local"
+
+#: Whether only what goes wrong is said.
+quiet = False
+
+
+def set_up(*, only_errors: bool, verbose: bool, log_file: Path | None) -> None:
+    """Choose what is said on stderr, and what goes into a log.
+
+    The log has stages with their times and what was fetched or kept; nothing of documents, answers
+    or what a model wrote.
+
+    Args:
+        only_errors: say nothing but what goes wrong.
+        verbose: say what the log has on stderr, too.
+        log_file: where lines are added; None for nowhere.
+
+    Raises:
+        InputError: if the file cannot be written.
+    """
+    global quiet  # one process, one stderr
+    quiet = only_errors
+    logger = logging.getLogger(LOGGER)
+    for old in [h for h in logger.handlers if isinstance(h, _Stderr | _File)]:
+        logger.removeHandler(old)
+        old.close()
+    added: list[logging.Handler] = [_Stderr()] if verbose else []
+    if log_file is not None:
+        try:
+            added.append(_File(log_file, encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"{log_file}: cannot be written: {error.strerror}") from error
+        added[-1].setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    for handler in added:
+        logger.addHandler(handler)
+    logger.setLevel(logging.INFO if added else logging.NOTSET)
+
+
+class _File(logging.FileHandler):
+    """The log that the command line asked for."""
+
+
+class _Stderr(logging.Handler):
+    """Log records as lines on stderr; warnings come through the root logger already."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say a record of less than a warning."""
+        if record.levelno < logging.WARNING:
+            _say(record.getMessage())
 
 
 def tell(message: str) -> None:
-    """One line on stderr: the door for whatever is said there."""
-    # What a message quotes may hold line breaks, or codes that steer a terminal.
-    shown = "".join(c if c.isprintable() else " " for c in " ".join(message.splitlines()))
-    click.echo(shown, err=True)
+    """One line on stderr; of a quiet command only if it is about something wrong."""
+    if not quiet or message.startswith("factcheck: "):
+        _say(message)
 
 
 def complain(message: str, hint: str | None, code: int) -> int:
     """What went wrong, as one line on stderr; returns the exit code."""
-    tell(f"factcheck: {message}" + (f" (try: {hint})" if hint else ""))
+    _say(f"factcheck: {message}" + (f" (try: {hint})" if hint else ""))
     return code
 
 
 def name_language(what: str, language: Language) -> None:
     """Say on stderr that a text is in a language that the models do not read."""
     complain(f"{what}: is in another language ({language}): {MODELS_READ}", None, 0)
+
+
+def _say(message: str) -> None:
+    """The door for whatever is said on stderr."""
+    # What a message quotes may hold line breaks, or codes that steer a terminal.
+    shown = "".join(c if c.isprintable() else " " for c in " ".join(message.splitlines()))
+    click.echo(shown, err=True)

@@ -1,27 +1,80 @@
-"""How far a command is, on stderr; silent where that is no terminal."""
+"""How far a command is, on stderr: drawn on a terminal, elsewhere a line now and then."""
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
 
+from factcheck_local.cli import messages
 from factcheck_local.cli.messages import tell
+from factcheck_local.core.errors import InputError
+from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.indexer.sync import Progress, Step
 
+#: The variable that says after how many seconds a log gets another line; ``inf`` for none.
+SECONDS = "FACTCHECK_PROGRESS_SECONDS"
 
-def stage_progress() -> Callable[[str, int, int], None]:
+
+class Lines:
+    """Progress for a log: a line every few seconds, with the rate and the time that remains.
+
+    Args:
+        every: seconds between two lines; the first comes after as many.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, every: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._every = every
+        self._clock = clock
+        self._stage = ""
+        self._begun = self._said = clock()
+
+    def __call__(self, stage: str, done: int, count: int) -> None:
+        """Take note of how far a stage is; say so if it is time."""
+        now = self._clock()
+        if stage != self._stage:
+            # What was done before a stage was heard of is not known to have taken its time.
+            self._stage, self._begun, self._said = stage, now, now
+        if now - self._said < self._every or not done:
+            return
+        self._said = now
+        rate = done / (now - self._begun)
+        tell(f"{stage} {done}/{count}, {rate:.2g} per second, {(count - done) / rate:.0f} s left")
+
+
+def stage_progress() -> StageProgress:
     """Shows how far each stage of a verification is."""
+    if messages.quiet:
+        return silent
     if not sys.stderr.isatty():
-        return lambda _stage, _done, _all: None
+        return Lines(_seconds())
 
     def show(stage: str, done: int, count: int) -> None:
         end = "\n" if done >= count else ""
         click.echo(f"\r\033[K{stage} {done}/{count}{end}", nl=False, err=True)
 
     return show
+
+
+def _seconds() -> float:
+    """Between two lines of a log.
+
+    Raises:
+        InputError: if the variable holds no number above 0.
+    """
+    value = os.environ.get(SECONDS, "10")
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise InputError(f"{SECONDS} is {value!r}: expected seconds, a number above 0")
+    return seconds
 
 
 def answer_progress(number: int, count: int, name: str) -> None:
@@ -33,8 +86,12 @@ def answer_progress(number: int, count: int, name: str) -> None:
 @contextmanager
 def index_progress() -> Iterator[Progress | None]:
     """A bar with the files and passages so far, the rate and the time that remains."""
-    if not sys.stderr.isatty():
+    if messages.quiet:
         yield None
+        return
+    if not sys.stderr.isatty():
+        lines = Lines(_seconds())
+        yield lambda step: lines("files", step.files, step.all_files)
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import time
@@ -18,6 +19,8 @@ from factcheck_local.core.text.language import Language
 from factcheck_local.core.types import Assessment, Thresholds
 from factcheck_local.models.prompts import load_prompt, prompt_names
 from factcheck_local.pipeline.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 #: Libraries whose version may move a number in its last digits.
 LIBRARIES = (
@@ -150,7 +153,9 @@ class Work:
         """Time a stage; what it takes adds up over several visits."""
         begun = time.perf_counter()
         yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+        taken = time.perf_counter() - begun
+        self.seconds[name] = self.seconds.get(name, 0.0) + taken
+        logger.info("%s: %.2f s", name, taken)
 
     def note(self, count: int, what: str) -> None:
         """Report a count of something, unless it is 0."""

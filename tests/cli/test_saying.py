@@ -1,0 +1,82 @@
+"""How much a command says: progress in a log, --quiet, --verbose, --log-file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from factcheck_local.cli import messages
+from factcheck_local.cli.progress import SECONDS, Lines, stage_progress
+
+from .helpers import factcheck, refused
+
+GRAPH = {"nodes": [{"id": "a", "type": "atom", "probability": 0.5}], "edges": []}
+
+
+def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    times = [0.0, 0.0, 9.0, 10.0, 15.0, 20.0, 20.0, 29.0]
+    lines = Lines(10, clock=iter(times).__next__)
+    for done in (0, 9, 20, 30, 40):
+        lines("relate", done, 100)
+    for done in (1, 2):
+        lines("quote", done, 100)
+    assert capsys.readouterr().err.splitlines() == [
+        "relate 20/100, 2 per second, 40 s left",
+        "relate 40/100, 2 per second, 30 s left",
+    ]
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "soon", "nan"])
+def test_a_number_of_seconds_that_is_none(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(SECONDS, value)
+    with pytest.raises(Exception, match="expected seconds, a number above 0"):
+        stage_progress()
+
+
+def test_quiet_says_only_what_goes_wrong(tmp_path: Path) -> None:
+    page = tmp_path / "docs" / "a.md"
+    page.parent.mkdir()
+    page.write_text("Leave is 25 days.")
+    run = tmp_path / "run.json"
+    run.write_text("{}")
+    loud = factcheck("report", run, "--output", tmp_path / "x")
+    still = factcheck("--quiet", "report", run, "--output", tmp_path / "x")
+    assert loud.err == still.err != "", "an error is said all the same"
+    messages.set_up(only_errors=True, verbose=False, log_file=None)
+    try:
+        messages.tell("written to x")
+        messages.tell("factcheck: this matters")
+    finally:
+        messages.set_up(only_errors=False, verbose=False, log_file=None)
+    assert refused("--quiet", "--verbose", "infer", "-").startswith("--quiet and --verbose exclude")
+
+
+def test_what_quiet_keeps_back(capsys: pytest.CaptureFixture[str]) -> None:
+    messages.set_up(only_errors=True, verbose=False, log_file=None)
+    try:
+        messages.tell("written to x")
+        messages.tell("factcheck: this matters")
+    finally:
+        messages.set_up(only_errors=False, verbose=False, log_file=None)
+    messages.tell("written to y")
+    assert capsys.readouterr().err == "factcheck: this matters\nwritten to y\n"
+
+
+def test_a_log_has_stages_and_no_content(tmp_path: Path) -> None:
+    import logging
+
+    log = tmp_path / "run.log"
+    (tmp_path / "g.json").write_text(json.dumps(GRAPH))
+    done = factcheck("--log-file", log, "infer", tmp_path / "g.json")
+    assert done.code == 0
+    messages.set_up(only_errors=False, verbose=True, log_file=log)
+    try:
+        logging.getLogger("factcheck_local.pipeline.run").info("%s: %.2f s", "relate", 1.5)
+    finally:
+        messages.set_up(only_errors=False, verbose=False, log_file=None)
+    assert log.read_text().endswith(" INFO relate: 1.50 s\n")
+    nowhere = tmp_path / "no" / "run.log"
+    said = refused("--log-file", nowhere, "infer", tmp_path / "g.json")
+    assert said.startswith(f"{nowhere}: cannot be written: ")
