@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from io import BytesIO, TextIOWrapper
 from typing import Any
 
@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.view import (
     SIGNS,
     chosen,
@@ -94,9 +95,23 @@ def to_text(
     console.print(f"inference: {inference['method']}; time: {timing(assessment)}", style="dim")
     for note in [*doubted(assessment), *assessment["notes"]]:
         console.print(f"note: {one_line(note)}", style="dim")
-    console.print(f"signature: {assessment['run']['signature']}", style="dim")
+    console.print(made_with(assessment["run"]), style="dim")
     out.seek(0)
     return out.read()
+
+
+def made_with(run: Mapping[str, Any]) -> str:
+    """What a run was made with, on a line: version, models, index, settings that are no defaults.
+
+    Args:
+        run: of an assessment; its ``signature`` has every setting.
+    """
+    usual = Settings().as_dict()
+    set_to = [f"{name}={v}" for name, v in run["settings"].items() if usual.get(name, v) != v]
+    models = [f"{m['id']} {m['sha256'][:8]}" for m in run["models"]]
+    index = [f"index {run['index']['digest'][:8]}"] if run.get("index") else []
+    parts = [f"factcheck-local {run['version']}", *dict.fromkeys(models), *index]
+    return one_line(f"made with: {', '.join(parts)}; settings: {', '.join(set_to) or 'defaults'}")
 
 
 def _table(

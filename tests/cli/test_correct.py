@@ -247,13 +247,13 @@ def test_a_stored_run_is_corrected_with_its_own_calibration(
     relation["calibration"] = {"slope": 0.5, "bias": [0.1, 0.2, 0.3]}
     Path("run.json").write_text(json.dumps(run))
     given: list[object] = []
-    usual = correct_module.FactChecker.__init__
+    usual = vars(correct_module)["FactChecker"].__init__
 
     def noted(self: FactChecker, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
         given.append((options.get("recorded") or {}).get("calibration"))
         usual(self, *arguments, **options)
 
-    monkeypatch.setattr(correct_module.FactChecker, "__init__", noted)
+    monkeypatch.setattr(vars(correct_module)["FactChecker"], "__init__", noted)
     assert factcheck("correct", "run.json").code == 0
     assert factcheck("correct", "run.json", "--store", store).code == 0
     assert given == [relation["calibration"], None], "a store that is named counts"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Context
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.fake import FakePairClassifier
@@ -17,7 +18,7 @@ from factcheck_local.pipeline.relation import Premise
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.relation.load import load_pair_scorer
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer
-from factcheck_local.pipeline.retrieval.rerank import Progress, reorder
+from factcheck_local.pipeline.retrieval.rerank import reorder
 from factcheck_local.pipeline.retrieval.rerankers import EncoderReranker, load_reranker
 
 CLAIM = "Guests pay 12 euros for lunch."

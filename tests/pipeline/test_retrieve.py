@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Context
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.pipeline.retrieval.fusion import reciprocal_rank_fusion
-from factcheck_local.pipeline.retrieval.rerank import Progress
 from factcheck_local.pipeline.retrieval.search import retrieve, search
 from factcheck_local.pipeline.settings import Retrieval
 

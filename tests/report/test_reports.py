@@ -29,7 +29,9 @@ from factcheck_local.core.types import (
 )
 from factcheck_local.markov import infer, network_from_graph
 from factcheck_local.metrics import binary_entropy, entropy, hallucination_score
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA, to_dict, to_fact_graph, to_markdown, to_text
+from factcheck_local.report.text import made_with
 from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, place
 
 from .helpers import (
@@ -247,6 +249,18 @@ def test_headline(whole: dict[str, Any]) -> None:
 # -------------------------------------------------------------- text, Markdown
 
 
+def test_text_ends_with_what_the_run_was_made_with(whole: dict[str, Any]) -> None:
+    """Settings that are no defaults; the JSON has all of them."""
+    run = {**whole["run"], "settings": {**Settings().as_dict(), "k": 7}}
+    models = [f"{m['id']} {m['sha256'][:8]}" for m in run["models"]]
+    line = made_with(run)
+    assert line.startswith(f"made with: factcheck-local {run['version']}, ")
+    assert all(model in line for model in models)
+    assert line.endswith("; settings: k=7")
+    assert made_with({**run, "settings": Settings().as_dict()}).endswith("; settings: defaults")
+    assert "made with: factcheck-local" in text_of(whole)
+
+
 def test_text(whole: dict[str, Any]) -> None:
     shown = text_of(whole)
     for verdict, sign in SIGNS.items():
@@ -257,7 +271,7 @@ def test_text(whole: dict[str, Any]) -> None:
     assert "Nothing in the documents relates to it." in shown
     assert "not check-worthy, so not verified:\n  other: Hi!" in shown
     assert "note: rewordings not trusted: 2" in shown
-    assert whole["run"]["signature"] in shown.replace("\n", "")
+    assert "made with: factcheck-local" in shown
     assert "\x1b" not in shown
     assert "\x1b[" in to_text(whole, width=100, colour=True)
     assert max(map(len, text_of(whole, width=80).splitlines())) <= 80

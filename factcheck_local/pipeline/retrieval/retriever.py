@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from factcheck_local.core.errors import InputError
+from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Context, titled
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.pipeline.retrieval.fusion import reciprocal_rank_fusion
-from factcheck_local.pipeline.retrieval.rerank import RERANKED, Progress, Reranker, reorder
+from factcheck_local.pipeline.retrieval.rerank import RERANKED, Reranker, reorder
 from factcheck_local.pipeline.retrieval.search import Retrieved, best_of_each
 
 
