@@ -362,14 +362,15 @@ def test_what_ends_a_run_leaves_what_was_done(
     answers: list[str], monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     """A model that is lost at the second answer: the first one's report is there all the same."""
-    usual = vars(verify_module)["FactChecker"].verify
+    faked: type[FactChecker] = vars(verify_module)["FactChecker"]
+    usual = faked.verify
 
     def lost(self: FactChecker, record: Record) -> Run:
         if record.answer.path == answers[1]:
             raise ModelError("the server is gone")
         return usual(self, record)
 
-    monkeypatch.setattr(vars(verify_module)["FactChecker"], "verify", lost)
+    monkeypatch.setattr(faked, "verify", lost)
     folder = factcheck("verify", *answers, "--output", "out", "--format", form)
     assert folder.code == 2
     assert "factcheck: the server is gone" in folder.err
