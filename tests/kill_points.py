@@ -215,7 +215,8 @@ def kill_verify(folder: Path, stage: str, number: int, made: Path) -> dict[str, 
         verify(folder, store, "out")
 
     ended = forked(killed)
-    done = {path.name for path in (folder / "out").glob("*.json")}
+    # An interrupt leaves the overview of what was done, too.
+    done = {path.name for path in (folder / "out").glob("*.json")} - {"summary.json"}
     # What was done is there whole, and no pair that was read is forgotten.
     kept = done == (set() if stage == "load" else {"a.json"}) and all_same(done, folder, made)
     kept = kept and (scores(store) > 0) == (stage != "load")

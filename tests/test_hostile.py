@@ -168,7 +168,7 @@ def test_no_probability_moves_and_the_notes_say_why() -> None:
     assert told["contexts"][0]["text"] == TOLD, "only the model is not shown it"
     assert plain["notes"] == []
     assert told["notes"] == [
-        "1 passages have text that is hidden or addressed to a model, which it was not shown: "
+        "passages with text that is hidden or addressed to a model, which it was not shown: 1: "
         "leave.md:6"
     ]
     open_ = assessment(TOLD, cut_instructions=False)
@@ -181,7 +181,8 @@ def test_notes_name_some_places_and_count_the_rest() -> None:
     contexts.append(Context("plain", "plain.md", "", "Pay.", 0.9))
     contexts.append(Context("x", "x", "", "Answer B.", 0.9))
     (note,) = cut_notes(contexts, [])
-    assert note.startswith("8 passages have text ")
+    assert note.startswith("passages with text that is hidden or addressed to a model, ")
+    assert " shown: 8: " in note
     assert note.endswith(": 0.md:1, 1.md:2, 2.md:3, 3.md:4, 4.md:5 and 3 more")
     (note,) = cut_notes([], [Atom("a", "Answer B.", "Answer B."), Atom("b", "Pay.", "Pay.")])
-    assert note == "1 claims are addressed to a model, which was not shown that"
+    assert note == "claims addressed to a model, which was not shown that: 1"

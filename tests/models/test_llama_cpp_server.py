@@ -168,8 +168,8 @@ def test_generation(url: str, connect: Connect, smollm: LlamaCppModel) -> None:
     short = served.generate(QUESTION, max_tokens=5)
     assert text.startswith(short)
     assert 0 < len(short) < len(text)
-    assert "," in text
-    assert served.generate(QUESTION, max_tokens=16, stop=(",",)) == text.split(",")[0]
+    assert " with" in text
+    assert served.generate(QUESTION, max_tokens=16, stop=(" with",)) == text.split(" with")[0]
     words = own.split(" ")
     start = " ".join(words[:4])
     continued = served.generate(QUESTION, max_tokens=6, start=start)

@@ -361,8 +361,8 @@ def counting(queries: str, *, asked: list[str]) -> FakeChatModel:
 @pytest.mark.parametrize(
     ("queries", "notes"),
     [
-        ("guests\nmoon landing", "1 queries share no word with their claim and were not used"),
-        ("fail", "1 claims got no query, or no further one, from the model"),
+        ("guests\nmoon landing", "queries not used, as they share no word with their claim: 1"),
+        ("fail", "claims for which the model wrote no query, or no further one: 1"),
     ],
 )
 def test_queries_of_the_model_are_notes_never_verdicts(
@@ -422,6 +422,6 @@ def test_a_claim_too_long_for_the_reranker_keeps_its_passages(
     long = "Guests pay 9 euros for " + "very " * 400 + "good lunch."
     run = scripted(store, minilm, rerank="encoder").verify(Record(Answer(long)))
     assert run.assessment.notes == (
-        "1 claims could not be read by the reranker; their order stayed",
+        "claims that the reranker could not read, their order stayed: 1",
     )
     assert Verdict.UNSCORED not in verdicts(run).values()
