@@ -61,6 +61,19 @@ def test_index_reports_the_scan_and_goes_on(indexed: Done, folder: Path) -> None
     assert counts.endswith(f"1 failed; 2 passages in {folder / '.factcheck'}")
 
 
+def test_a_limit_of_memory_says_where_it_has_no_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("The office in Kiel opens at nine on weekdays.")
+    limited = ("index", tmp_path / "a.txt", "--store", tmp_path / "s", "--max-file-memory", "900")
+    assert factcheck(*limited).err == ""
+    monkeypatch.setattr("factcheck_local.cli.index.LIMITS_MEMORY", False)
+    done = factcheck(*limited)
+    assert done.code == 0
+    assert done.err == "factcheck: --max-file-memory has no effect here, only on Linux\n"
+    assert factcheck(*limited[:-2]).err == "", "it was not asked for"
+
+
 def test_search(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (store.parent / "docs/deep").mkdir(exist_ok=True)
     monkeypatch.chdir(store.parent / "docs/deep")

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -507,6 +507,33 @@ def test_rules_reach_the_evidence_without_embedding(
     (corpus / "leave-v2.md").unlink()
     sync([corpus], store, embedder, today=day)
     assert {r.source: r.prior for r in store.sources()}["leave-v1.md"] == 0.9
+
+
+def test_a_months_runs_give_the_same_digest(
+    corpus: Path,
+    new_store: OpenStore,
+    embedder: HashingEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counted by the day, a half-life made everything that was verified stale each day."""
+    profile = "half_life_days = 100\ndefault = 0.9\n"
+    write(
+        corpus,
+        {"reliability.toml": profile, "a.md": "---\ndate: 2020-01-01\n---\nLeave is 25 days."},
+    )
+    store = new_store()
+    digests = []
+    for day in (3, 28, 40):
+
+        class Clock(datetime):
+            @classmethod
+            def now(cls, tz: tzinfo | None = None) -> Clock:
+                return cls(2020, 2, 1, tzinfo=tz) + timedelta(days=day - 1)  # noqa: B023
+
+        monkeypatch.setattr("factcheck_local.indexer.sync.datetime", Clock)
+        sync([corpus], store, embedder)
+        digests.append(store.digest())
+    assert digests[0] == digests[1] != digests[2]
 
 
 # ------------------------------------------------------------ interruption
