@@ -100,6 +100,9 @@ def cli(quiet: bool, verbose: bool, log_file: Path | None) -> None:
 def main() -> None:
     """Run the command line; a known failure is one line and its exit code."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    for handler in logging.getLogger().handlers:
+        # What --verbose and --log-file are for is below that, and goes where they say.
+        handler.setLevel(logging.WARNING)
     go_offline()
     egress.guard()
     refused, said = len(egress.refusals()), ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,15 @@ def test_a_log_has_stages_and_no_content(tmp_path: Path) -> None:
     nowhere = tmp_path / "no" / "run.log"
     said = refused("--log-file", nowhere, "infer", tmp_path / "g.json")
     assert said.startswith(f"{nowhere}: cannot be written: ")
+
+
+def test_verbose_says_each_thing_once(tmp_path: Path) -> None:
+    code = (
+        "import logging, sys; import factcheck_local.cli as cli; "
+        "log = logging.getLogger('factcheck_local.x'); usual = cli.set_up; "
+        "cli.set_up = lambda **how: (usual(**how), log.info('a stage'), log.warning('beware')); "
+        f"sys.argv = ['factcheck', '--verbose', 'infer', {str(tmp_path / 'g.json')!r}]; cli.main()"
+    )
+    (tmp_path / "g.json").write_text(json.dumps(GRAPH))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ["a stage", "WARNING factcheck_local.x: beware"]
