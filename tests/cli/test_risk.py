@@ -15,6 +15,7 @@ from factcheck_local.cli import verify as verify_module
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.load import card_calibration, relation_card
 
 from .helpers import factcheck, refused
 from .worlds import by_number, fake, index, write
@@ -196,7 +197,8 @@ def test_with_the_shipped_encoder(store: Path) -> None:
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["relation"] == "mpnet-l6-nli+quantities+hardened+stated"
-    assert found["made_with"]["calibration"]["slope"] == 0.37
+    shipped = card_calibration(relation_card("encoder", "none"))
+    assert found["made_with"]["calibration"]["slope"] == shipped.slope != 1.0
     assert found["thresholds"]["supported"] == 0.97
     (kept,) = json.loads((store / "risk.json").read_text())["thresholds"]
     assert kept["thresholds"] == found["thresholds"]

@@ -91,7 +91,7 @@ def test_search_reranked(store: Path) -> None:
     done = factcheck("search", query, "--store", store, "--rerank", "encoder", "-k", 1, "--json")
     assert (done.code, done.err) == (0, "")
     assert json.loads(done.out) == plain[:1], "the contradicted page is first, with and without"
-    long = factcheck("search", "very " * 300 + "long", "--store", store, "--rerank", "encoder")
+    long = factcheck("search", "very " * 400 + "long", "--store", store, "--rerank", "encoder")
     assert long.code == 0
     assert long.err == "encoder cannot read the query; the order is the search's\n"
     assert len(long.out.splitlines()) == 4
