@@ -419,7 +419,7 @@ def test_a_reranker_is_named_in_the_run(store: Store, minilm: SentenceTransforme
 def test_a_claim_too_long_for_the_reranker_keeps_its_passages(
     store: Store, minilm: SentenceTransformerEmbedder
 ) -> None:
-    long = "Guests pay 9 euros for " + "very " * 400 + "good lunch."
+    long = "Guests pay 9 euros for " + "xqzvw " * 400 + "good lunch."
     run = scripted(store, minilm, rerank="encoder").verify(Record(Answer(long)))
     assert run.assessment.notes == (
         "claims that the reranker could not read, their order stayed: 1",
