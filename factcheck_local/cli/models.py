@@ -109,7 +109,7 @@ def _bytes_bar(what: str, size: int) -> Iterator[Callable[[int], None]]:
 @click.option(
     "--chat-format",
     type=click.Choice(sorted(CHAT_FORMATS)),
-    help="Of an LLM; by default chatml, or for a server its own template.",
+    help="Of an LLM; by default what its GGUF says, or for a server its own template.",
 )
 @click.option("--context-length", type=click.IntRange(min=512), help="Of a GGUF; 4096 by default.")
 def add(
@@ -149,7 +149,7 @@ def add(
         name,
         path,
         role,
-        chat_format_name=chat_format or "chatml",
+        chat_format_name=chat_format,
         context_length=context_length or 4096,
     )
     click.echo(f"{card.id}: {len(card.files)} file(s), sha256 {card.sha256}")

@@ -18,7 +18,8 @@ from factcheck_local.models.cards import (
     describe_files,
     load_cards,
 )
-from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.chat_format import CHAT_FORMATS, chat_format
+from factcheck_local.models.chat_template import format_of, template_of
 from factcheck_local.models.loading import PICKLES
 from factcheck_local.models.openai_server.options import ServerOptions, server_url
 
@@ -38,7 +39,7 @@ def add_model(
     path: Path,
     role: Literal["llm", "embedder", "encoder", "reranker"],
     *,
-    chat_format_name: str = "chatml",
+    chat_format_name: str | None = None,
     context_length: int = 4096,
     licence: str = "as stated by its publisher",
 ) -> ModelCard:
@@ -48,7 +49,7 @@ def add_model(
         name: letters, digits, ``.``, ``_``, ``-``; not yet taken.
         path: the GGUF file of an LLM, the folder of a model of another role.
         role: what the model is for.
-        chat_format_name: of an LLM, see ``chat_format``.
+        chat_format_name: of an LLM, see ``chat_format``; None reads it off the file's template.
         context_length: of an LLM, in tokens.
         licence: recorded in the card.
 
@@ -60,9 +61,11 @@ def add_model(
     path = path.resolve()
     options: dict[str, str | int]
     if role == "llm":
-        chat_format(chat_format_name)
+        if chat_format_name is not None:
+            chat_format(chat_format_name)
         if not path.is_file() or path.open("rb").read(4) != b"GGUF":
             raise ModelError(f"{path}: expected a GGUF file")
+        chat_format_name = chat_format_name or _own_format(path)
         folder, files = path.parent, describe_files(path.parent, [path])
         options = {"context_length": context_length, "chat_format": chat_format_name}
     else:
@@ -121,6 +124,15 @@ def add_server(
     )
     write_card(card)
     return card
+
+
+def _own_format(path: Path) -> str:
+    """The chat format of a GGUF file's template."""
+    try:
+        return format_of(template_of(path))
+    except ModelError as error:
+        names = ", ".join(sorted(CHAT_FORMATS))
+        raise ModelError(f"{path}: {error}", hint=f"--chat-format, one of {names}") from error
 
 
 def _check_name(name: str) -> None:

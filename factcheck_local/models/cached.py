@@ -21,7 +21,13 @@ import numpy.typing as npt
 from factcheck_local.core.errors import ModelError
 from factcheck_local.core.keyed_file import KeyedFile
 from factcheck_local.models.adapters import Adapter
-from factcheck_local.models.contracts import Adaptable, ChatModel, LabelScorer, Message
+from factcheck_local.models.contracts import (
+    Adaptable,
+    ChatModel,
+    Labelled,
+    LabelScorer,
+    Message,
+)
 
 Said = TypeVar("Said")
 
@@ -113,6 +119,11 @@ class CachedChatModel:
         """Score labels; see ``LabelScorer``. The missing endings are read together."""
         return self._score(lambda model: model, messages, endings, labels)
 
+    @property
+    def adapters(self) -> dict[str, str]:
+        """Hash of each adapter by the id of its prompt; see ``Adaptable``."""
+        return {prompt: adapter.sha256 for prompt, adapter in self._adapters.items()}
+
     def adapted(self, prompt: str) -> AdaptedCache:
         """The model with one of its adapters, kept likewise; see ``Adaptable``."""
         if prompt not in self._adapters:
@@ -133,6 +144,42 @@ class CachedChatModel:
             return cast(Adaptable, model).adapted(prompt)
 
         return self._score(scorer, messages, endings, labels, sha256)
+
+    def label_and_write(
+        self,
+        prompt: str,
+        sha256: str,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *,
+        least: float,
+        max_tokens: int,
+    ) -> list[Labelled]:
+        """Labels and texts with the adapter for a prompt, whose hash is ``sha256``."""
+        keys = [self._key(messages, e, list(labels), least, max_tokens, sha256) for e in endings]
+        found = self._read(keys)
+        missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
+        if missing:
+            replies, taken = self._timed(
+                lambda model: (
+                    cast(Adaptable, model)
+                    .adapted(prompt)
+                    .label_and_write(
+                        messages,
+                        list(missing.values()),
+                        labels,
+                        least=least,
+                        max_tokens=max_tokens,
+                    )
+                )
+            )
+            said = [[list(reply.scores), reply.text] for reply in replies]
+            found |= self._keep(dict(zip(missing, said, strict=True)), taken)
+        return [
+            Labelled(tuple(scores), text)
+            for scores, text in self._count([found[key] for key in keys])
+        ]
 
     def _score(
         self,
@@ -192,7 +239,7 @@ class CachedChatModel:
 
 
 class AdaptedCache:
-    """A kept model as a ``LabelScorer`` with one of its adapters."""
+    """A kept model with one of its adapters; implements ``Adapted``."""
 
     def __init__(self, model: CachedChatModel, prompt: str, adapter: str) -> None:
         self.id = model.id
@@ -206,3 +253,23 @@ class AdaptedCache:
     ) -> npt.NDArray[np.float64]:
         """Score labels; see ``LabelScorer``. The missing endings are read together."""
         return self._model.score_adapted(self._prompt, self._adapter, messages, endings, labels)
+
+    def label_and_write(
+        self,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *,
+        least: float,
+        max_tokens: int,
+    ) -> list[Labelled]:
+        """Labels and texts; see ``Adapted``. The missing endings are read together."""
+        return self._model.label_and_write(
+            self._prompt,
+            self._adapter,
+            messages,
+            endings,
+            labels,
+            least=least,
+            max_tokens=max_tokens,
+        )

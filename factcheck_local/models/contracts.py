@@ -6,9 +6,9 @@ A backend that satisfies one of these can stand in for any other; the fakes in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -98,22 +98,79 @@ class LabelScorer(Identified, Protocol):
         """
 
 
-class Adaptable(Protocol):
-    """An LLM whose card has adapters."""
+class ChatModel(TextGenerator, LabelScorer, Protocol):
+    """An instructed LLM, as the card role ``llm`` promises it."""
 
-    def adapted(self, prompt: str) -> LabelScorer:
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """What a model says of one ending of a prompt.
+
+    Attributes:
+        scores: natural-log probabilities of the labels, normalised over them.
+        text: what it wrote behind the label that asks for more; None behind another.
+    """
+
+    scores: tuple[float, ...]
+    text: str | None
+
+
+class Adapted(LabelScorer, Protocol):
+    """A model with one of its adapters."""
+
+    def label_and_write(
+        self,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *,
+        least: float,
+        max_tokens: int,
+    ) -> list[Labelled]:
+        """Score labels after endings, and behind the first label write on where it is probable.
+
+        A reply is a label, or the first label, a line break and a text. The endings' replies are
+        written side by side.
+
+        Args:
+            messages: the chat so far; the last one is the user's, unfinished.
+            endings: texts, each of which finishes that last message.
+            labels: texts whose first tokens differ.
+            least: probability of the first label from which its text is written, in [0, 1].
+            max_tokens: longest text.
+
+        Returns:
+            One for each ending.
+
+        Raises:
+            ScoringError: if a prompt does not fit the model's context.
+        """
+
+
+@runtime_checkable
+class Adaptable(Protocol):
+    """An LLM whose card may have adapters."""
+
+    @property
+    def adapters(self) -> Mapping[str, str]:
+        """Hash of each adapter by the id of the prompt that it was trained with."""
+
+    def adapted(self, prompt: str) -> Adapted:
         """The model with the adapter that was trained with a prompt.
 
         Args:
-            prompt: the prompt's id, one that the card's ``adapters`` name.
+            prompt: the prompt's id, one of ``adapters``.
 
         Raises:
             ModelError: if there is no such adapter, or it does not fit the model.
         """
 
 
-class ChatModel(TextGenerator, LabelScorer, Protocol):
-    """An instructed LLM, as the card role ``llm`` promises it."""
+def adapted_to(model: object, prompt: str) -> Adapted | None:
+    """A model with its adapter for a prompt, by the prompt's id; None if it has none."""
+    if isinstance(model, Adaptable) and prompt in model.adapters:
+        return model.adapted(prompt)
+    return None
 
 
 class Embedder(Identified, Protocol):

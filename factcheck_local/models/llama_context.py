@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cores import available_cores
+from factcheck_local.models.llama_branches import LlamaBranches
 
 #: Tokens that one call of llama_decode may carry; also its micro-batch. A GPU is idle with fewer.
 BATCH_TOKENS, GPU_BATCH_TOKENS = 512, 2048
@@ -39,6 +40,13 @@ def can_offload() -> bool:
 @ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)  # type: ignore[untyped-decorator]
 def _silent(_level: int, _text: bytes, _data: Any) -> None:  # noqa: ANN401
     """Swallow llama.cpp's log: its failures come back as return codes."""
+
+
+def silence() -> None:
+    """Let llama.cpp log nothing."""
+    import llama_cpp
+
+    llama_cpp.llama_log_set(_silent, ctypes.c_void_p(0))
 
 
 class LlamaContext:
@@ -71,7 +79,7 @@ class LlamaContext:
 
         self._lib: Any = llama_cpp
         self._model = self._ctx = None
-        llama_cpp.llama_log_set(_silent, ctypes.c_void_p(0))
+        silence()
         llama_cpp.llama_backend_init()
         model_params = llama_cpp.llama_model_default_params()
         model_params.n_gpu_layers = n_gpu_layers
@@ -90,6 +98,7 @@ class LlamaContext:
             else llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
         )
         params.n_threads = params.n_threads_batch = n_threads or available_cores()
+        self._params = params
         self._ctx = llama_cpp.llama_init_from_model(self._model, params)
         if not self._ctx:
             self.close()
@@ -100,6 +109,8 @@ class LlamaContext:
         self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
         self.n_ctx = n_ctx
         self._adapters: dict[Path, Any] = {}
+        self._branches: LlamaBranches | None = None
+        self._branched: Path | None = None
 
     def tokenize(self, text: str, *, markup: bool) -> list[int]:
         """Token ids of ``text``, without a begin-of-text token.
@@ -172,6 +183,30 @@ class LlamaContext:
         Raises:
             ModelError: if llama.cpp refuses the file, or it is of another model.
         """
+        self._adapt(self._ctx, path)
+
+    def branches(self, path: Path | None, *, n_ctx: int, most: int) -> LlamaBranches:
+        """A context for continuations side by side, with the adapter of a file; made once.
+
+        Args:
+            path: of the adapter; None for the model alone.
+            n_ctx: tokens that stem and branches may have together.
+            most: branches at a time.
+
+        Raises:
+            ModelError: if llama.cpp refuses the context, or as in ``adapt``.
+        """
+        if self._branches is None:
+            self._branches = LlamaBranches(
+                self._lib, self._model, self._params, n_ctx=n_ctx, most=most
+            )
+        if self._branched != path:
+            self._adapt(self._branches.handle, path)
+            self._branches.forget()
+            self._branched = path
+        return self._branches
+
+    def _adapt(self, context: Any, path: Path | None) -> None:  # noqa: ANN401
         if path is not None and path not in self._adapters:
             # It lives as long as the model, which frees it.
             found = self._lib.llama_adapter_lora_init(self._model, os.fsencode(path))
@@ -181,7 +216,7 @@ class LlamaContext:
         used = [] if path is None else [self._adapters[path]]
         handles = (self._lib.llama_adapter_lora_p_ctypes * len(used))(*used)
         scales = (ctypes.c_float * len(used))(*[1.0] * len(used))
-        if self._lib.llama_set_adapters_lora(self._ctx, handles, len(used), scales) != 0:
+        if self._lib.llama_set_adapters_lora(context, handles, len(used), scales) != 0:
             raise ModelError(f"{path}: llama.cpp cannot use this adapter")
 
     @property
@@ -227,6 +262,10 @@ class LlamaContext:
 
     def close(self) -> None:
         """Free the model; a second call does nothing."""
+        branches: LlamaBranches | None = getattr(self, "_branches", None)
+        if branches is not None:
+            branches.close()
+            self._branches = None
         if self._ctx:
             if hasattr(self, "_batch"):
                 self._lib.llama_batch_free(self._batch)

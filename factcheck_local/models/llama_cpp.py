@@ -23,9 +23,13 @@ from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.cards import ModelCard, data_directory
 from factcheck_local.models.chat_format import chat_format
-from factcheck_local.models.contracts import Message
+from factcheck_local.models.contracts import Labelled, Message
+from factcheck_local.models.llama_branches import LlamaBranches
 from factcheck_local.models.llama_context import LlamaContext, can_offload
 from factcheck_local.models.prompt_states import PromptStates
+
+#: Replies that are written side by side, and the tokens that each may take of the cache.
+BRANCHES, BRANCH_TOKENS = 16, 256
 
 
 def gpu_layers() -> int:
@@ -154,11 +158,16 @@ class LlamaCppModel:
         """Score labels after endings of one shared prompt; see ``LabelScorer``."""
         return self.score_adapted(None, messages, endings, labels)
 
-    def adapted(self, prompt: str) -> AdaptedScorer:
+    @property
+    def adapters(self) -> dict[str, str]:
+        """Hash of each adapter by the id of its prompt; see ``Adaptable``."""
+        return {prompt: adapter.sha256 for prompt, adapter in self._adapters.items()}
+
+    def adapted(self, prompt: str) -> AdaptedModel:
         """The model with one of its adapters; see ``Adaptable``."""
         if prompt not in self._adapters:
             raise ModelError(f"{self.id}: no adapter for the prompt {prompt}")
-        return AdaptedScorer(self, prompt)
+        return AdaptedModel(self, prompt)
 
     def score_adapted(
         self,
@@ -173,17 +182,92 @@ class LlamaCppModel:
         if not endings:
             return scores
         self._use(prompt)
-        closing = self._markup(self._format.closing) + self._assistant_opening()
+        closing = self._markup(self._format.close(messages[-1].role)) + self._assistant_opening()
         tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
         prefix = self._tokens(messages, unfinished=True)
         self._read(prefix, room=max(map(len, tails)), fixed=self._fixed(messages))
         for i, tail in enumerate(tails):
             logits = self._read(prefix + tail, room=0, wants_logits=True)
-            chosen = logits[label_tokens].astype(np.float64)
-            if not np.isfinite(chosen).all():
-                raise ScoringError(f"{self.id}: gave no numbers for its labels")
-            scores[i] = chosen - np.logaddexp.reduce(chosen)
+            scores[i] = self._label_scores(logits, label_tokens)
         return scores
+
+    def _label_scores(
+        self, logits: npt.NDArray[np.float32], label_tokens: Sequence[int]
+    ) -> npt.NDArray[np.float64]:
+        chosen = logits[list(label_tokens)].astype(np.float64)
+        if not np.isfinite(chosen).all():
+            raise ScoringError(f"{self.id}: gave no numbers for its labels")
+        found: npt.NDArray[np.float64] = chosen - np.logaddexp.reduce(chosen)
+        return found
+
+    def label_and_write(
+        self,
+        prompt: str,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *,
+        least: float,
+        max_tokens: int,
+    ) -> list[Labelled]:
+        """Labels and texts with the adapter for a prompt; see ``Adapted``."""
+        stem = self._tokens(messages, unfinished=True)
+        tree = self._llama.branches(
+            self._adapters[prompt].path,
+            n_ctx=self._llama.n_ctx + BRANCHES * BRANCH_TOKENS,
+            most=BRANCHES,
+        )
+        closing = self._markup(self._format.close(messages[-1].role)) + self._assistant_opening()
+        tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
+        begin = self._llama.tokenize(f"{labels[0]}\n", markup=False)
+        longest = max(map(len, tails), default=0) + len(begin)
+        if len(stem) + longest + max_tokens > self._llama.n_ctx:
+            raise ScoringError(
+                f"{self.id}: a prompt of {len(stem) + longest} tokens with {max_tokens} to follow "
+                f"does not fit the context of {self._llama.n_ctx}"
+            )
+        label_tokens = self._first_tokens(labels)
+        found: list[Labelled] = []
+        for at in range(0, len(tails), BRANCHES):
+            group = tails[at : at + BRANCHES]
+            tree.grow(stem, len(group))
+            rows = tree.extend([(b, tail, len(stem)) for b, tail in enumerate(group, start=1)])
+            scores = [self._label_scores(row, label_tokens) for row in rows]
+            writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
+            starts = {b: len(stem) + len(group[b - 1]) for b in writing}
+            texts = self._written(tree, {b: (begin, starts[b]) for b in writing}, max_tokens)
+            found += [
+                Labelled(tuple(s.tolist()), texts.get(b)) for b, s in enumerate(scores, start=1)
+            ]
+        return found
+
+    def _written(
+        self,
+        tree: LlamaBranches,
+        pieces: Mapping[int, tuple[list[int], int]],
+        max_tokens: int,
+    ) -> dict[int, str]:
+        """Go on with branches, each its likeliest token at a time, until its turn ends.
+
+        Args:
+            tree: the branches.
+            pieces: by branch what it begins with and the position of that.
+            max_tokens: of each.
+        """
+        said: dict[int, bytes] = dict.fromkeys(pieces, b"")
+        going = dict(pieces)
+        for _ in range(max_tokens):
+            if not going:
+                break
+            rows = tree.extend([(branch, *piece) for branch, piece in going.items()])
+            following = {}
+            for (branch, (tokens, start)), row in zip(going.items(), rows, strict=True):
+                token = int(np.argmax(row))
+                if not self._llama.ends_turn(token):
+                    said[branch] += self._llama.piece(token)
+                    following[branch] = ([token], start + len(tokens))
+            going = following
+        return {branch: text.decode("utf-8", "replace") for branch, text in said.items()}
 
     def _use(self, prompt: str | None) -> None:
         """Switch to the adapter for a prompt; what was read with another one is forgotten."""
@@ -265,11 +349,13 @@ class LlamaCppModel:
         """The chat as tokens; ``unfinished`` leaves the last turn open."""
         begin = self._llama.begin_token
         tokens = [] if begin is None else [begin]
+        before = None
         for number, message in enumerate(messages, start=1):
-            tokens += self._markup(self._format.open(message.role))
+            tokens += self._markup(self._format.open(message.role, before))
             tokens += self._llama.tokenize(message.content, markup=False)
             if not (unfinished and number == len(messages)):
-                tokens += self._markup(self._format.closing)
+                tokens += self._markup(self._format.close(message.role))
+            before = message.role
         return tokens
 
     def _assistant_opening(self) -> list[int]:
@@ -279,8 +365,8 @@ class LlamaCppModel:
         return self._llama.tokenize(text, markup=True)
 
 
-class AdaptedScorer:
-    """A model as a ``LabelScorer`` with one of its adapters; it shares the model's memory."""
+class AdaptedModel:
+    """A model with one of its adapters, whose memory it shares; implements ``Adapted``."""
 
     def __init__(self, model: LlamaCppModel, prompt: str) -> None:
         self.id = model.id
@@ -293,6 +379,20 @@ class AdaptedScorer:
     ) -> npt.NDArray[np.float64]:
         """Score labels after endings of one shared prompt; see ``LabelScorer``."""
         return self._model.score_adapted(self._prompt, messages, endings, labels)
+
+    def label_and_write(
+        self,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *,
+        least: float,
+        max_tokens: int,
+    ) -> list[Labelled]:
+        """Labels and texts after endings of one shared prompt; see ``Adapted``."""
+        return self._model.label_and_write(
+            self._prompt, messages, endings, labels, least=least, max_tokens=max_tokens
+        )
 
 
 def _next_token(

@@ -16,7 +16,14 @@ from factcheck_local.core.errors import StoreError
 from factcheck_local.core.text.language import MODELS_READ, foreign, named
 from factcheck_local.core.types import Answer, Assessment, Atom, Context, Segment, Span
 from factcheck_local.indexer.scope import Condition, in_scope
-from factcheck_local.pipeline.claims.atomize import ATOMIZERS, Atomized, merge_repeats
+from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
+from factcheck_local.pipeline.claims.atomize import (
+    ADAPTED_PROMPT,
+    ATOMIZERS,
+    Atomized,
+    merge_repeats,
+    take_apart,
+)
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.claims.rewording import Revised, revise
 from factcheck_local.pipeline.claims.split import segment
@@ -205,28 +212,39 @@ class FactChecker(Loaded):
             llm = self.llm
         with work.stage("atomize"):
             segments = segment(answer.text)
-            atomized = ATOMIZERS[self.settings.atomizer](
-                segments,
-                llm,
-                question=answer.question,
-                chosen=None
-                if within is None
-                else [i for i, s in enumerate(segments) if any(map(s.span.overlaps, within))],
-                progress=lambda done, count: self._progress("atomize", done, count),
-            )
+            chosen = None
+            if within is not None:
+                chosen = [i for i, s in enumerate(segments) if any(map(s.span.overlaps, within))]
+            progress = partial(self._progress, "atomize")
+            specialist = self._specialist(llm)
+            if specialist is not None:
+                atomized = take_apart(
+                    answer, segments, specialist, chosen=chosen, progress=progress
+                )
+            else:
+                atomized = ATOMIZERS[self.settings.atomizer](
+                    segments, llm, question=answer.question, chosen=chosen, progress=progress
+                )
         with work.stage("revise"):
-            revised = self._revise(atomized, segments, answer.question)
+            complete = specialist is not None or self.settings.atomizer == "veriscore"
+            revised = (
+                Revised(atomized.atoms, {}, 0)
+                if complete
+                else self._revise(atomized, segments, answer.question)
+            )
         work.failures |= {**atomized.failures, **revised.failures}
         work.note(atomized.dropped, "atoms dropped, as their sentence does not state them")
         work.note(atomized.completed, "sentences with clauses added that their split left out")
         work.note(revised.refused, "rewordings not trusted, the atom stays as split")
         return merge_repeats(revised.atoms)
 
+    def _specialist(self, llm: ChatModel) -> Adapted | None:
+        """The LLM with its adapter for taking answers apart, where that is asked for and there."""
+        return adapted_to(llm, ADAPTED_PROMPT) if self.settings.atomizer == "atoms" else None
+
     def _revise(
         self, atomized: Atomized, segments: Sequence[Segment], question: str | None
     ) -> Revised:
-        if self.settings.atomizer == "veriscore":
-            return Revised(atomized.atoms, {}, 0)  # self-contained by construction
         return revise(
             atomized.atoms,
             segments,

@@ -11,7 +11,7 @@ from typing import Any
 
 from factcheck_local.core.errors import InputError
 from factcheck_local.pipeline.setting import unknown
-from factcheck_local.pipeline.settings import SETTINGS, Settings, no_effect
+from factcheck_local.pipeline.settings import SETTINGS, Settings, is_idle, no_effect
 
 #: The file that holds settings, in the working directory or beside the store.
 FILE_NAME = "factcheck.toml"
@@ -127,9 +127,8 @@ def _merged(layers: Sequence[_Layer]) -> Chosen:
             row.check(layer.values[name])
         except InputError as error:
             raise InputError(f"{layer.place}{error}", hint=error.hint) from error
-        needs = row.needs
-        if needs is not None and not needs.holds(values.get(needs.of, SETTINGS[needs.of].default)):
-            if rank[needs.of] >= rank[name]:
+        if row.needs is not None and is_idle(row, values):
+            if rank[row.needs.of] >= rank[name]:
                 raise no_effect(name, layer.place)
             continue
         values[name], origins[name] = layer.values[name], layer.origin

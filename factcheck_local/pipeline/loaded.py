@@ -17,7 +17,7 @@ from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.store import Store
-from factcheck_local.models.contracts import ChatModel, Embedder, Identified
+from factcheck_local.models.contracts import Adaptable, ChatModel, Embedder, Identified
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.relation import (
@@ -180,6 +180,7 @@ class Loaded:
         return tuple(
             {"role": role, "id": m.id, "sha256": m.sha256}
             | (describe(self.relation_model) if role == "relation" else {})
+            | (_adapters_of(m) if role == "llm" else {})
             for role, m in used
         )
 
@@ -230,6 +231,12 @@ class Loaded:
             "chunks": self.store.count(),
             "digest": self.store.digest(),
         }
+
+
+def _adapters_of(model: object) -> dict[str, Any]:
+    """What a run records of an LLM's adapters; nothing for a model that has none."""
+    adapters = dict(model.adapters) if isinstance(model, Adaptable) else {}
+    return {"adapters": adapters} if adapters else {}
 
 
 def _check_retriever(settings: Settings, store: Store | None) -> None:

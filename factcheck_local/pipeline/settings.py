@@ -17,7 +17,7 @@ from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 from factcheck_local.pipeline.setting import Needs, Setting, described, setting
 
-AtomizerName = Literal["atoms", "verify", "veriscore"]
+AtomizerName = Literal["atoms", "prompted", "verify", "veriscore"]
 Queries = Literal["atom", "headings", "question", "llm"]
 Retrieval = Literal["dense", "lexical", "fused"]
 Tables = Literal["stated", "raw"]
@@ -77,7 +77,8 @@ class Settings:
     )
     atomizer: AtomizerName = setting(
         "atoms",
-        "How an answer is split into claims: into atoms, or by the stages of VERIFY or VeriScore.",
+        "How an answer is split into claims: atoms, by the LLM's adapter if it has one and else by a "
+        "prompt with examples; prompted, by that prompt in any case; or as VERIFY or VeriScore do.",
     )
     k: int = setting(3, "How many passages are retrieved per claim.", low=1)
     retrieval: Retrieval = setting(
@@ -111,10 +112,10 @@ class Settings:
         needs=_NETWORK,
     )
     llm: str = setting(
-        DEFAULT_LLM, "The model that splits and rewords; it reads, too, where relation=llm."
+        DEFAULT_LLM, "The model that splits and rewords; it reads, too, where relation names llm."
     )
     relation: str = setting(
-        "llm",
+        "encoder+llm",
         "The model that reads claim and passage: llm, encoder (the small one in the package), a "
         "model's name, or FAST+SLOW, where the second reads what leaves the first unsure.",
         needs=_NETWORK,
@@ -210,11 +211,8 @@ class Settings:
 
     def without_effect(self) -> list[str]:
         """The names of settings that change nothing with the others as they are."""
-        return [
-            row.name
-            for row in SETTINGS.values()
-            if row.needs is not None and not row.needs.holds(getattr(self, row.needs.of))
-        ]
+        values = asdict(self)
+        return [row.name for row in SETTINGS.values() if is_idle(row, values)]
 
     @classmethod
     def effective(cls, values: Mapping[str, Any]) -> Self:
@@ -228,9 +226,7 @@ class Settings:
         for row in SETTINGS.values():
             value = kept.get(row.name, row.default)
             row.check(value)
-            if row.needs is not None and not row.needs.holds(
-                kept.get(row.needs.of, SETTINGS[row.needs.of].default)
-            ):
+            if is_idle(row, kept):
                 kept.pop(row.name, None)
         return cls(**kept)
 
@@ -243,6 +239,19 @@ class Settings:
         """Version and every setting on one line, to stand beside a score."""
         values = "|".join(f"{name}:{value}" for name, value in self.as_dict().items())
         return f"factcheck-local:{__version__}|{values}"
+
+
+def is_idle(row: Setting, values: Mapping[str, Any]) -> bool:
+    """Whether a setting changes nothing with others as they are: what it needs, or that needs.
+
+    Args:
+        row: the setting.
+        values: by name; the default for what is not there.
+    """
+    if row.needs is None:
+        return False
+    other = SETTINGS[row.needs.of]
+    return not row.needs.holds(values.get(other.name, other.default)) or is_idle(other, values)
 
 
 def no_effect(name: str, origin: str = "") -> InputError:

@@ -137,12 +137,12 @@ def test_the_models_that_are_meant() -> None:
     def names(**settings: Any) -> set[str]:  # noqa: ANN401
         return set(chosen_cards(Settings(llm=SMALL, **settings)))
 
-    assert names() == {MINILM, SMALL}
-    assert names(relation="encoder+llm") == {MINILM, SMALL, "mpnet-l6-nli"}
+    assert names() == {MINILM, SMALL, "mpnet-l6-nli"}
+    assert names(relation="llm") == {MINILM, SMALL}
     assert names(relation="encoder+qwen2.5-coder-0.5b") == {
         *(MINILM, SMALL, "mpnet-l6-nli", "qwen2.5-coder-0.5b")
     }
-    assert names(rerank="encoder") == {MINILM, SMALL, "mpnet-l6-nli"}
+    assert names(relation="llm", rerank="encoder") == {MINILM, SMALL, "mpnet-l6-nli"}
 
 
 # ----------------------------------------------------------------------- the store

@@ -315,10 +315,14 @@ def test_malformed_card(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert refused("models", "list").startswith(f"{nowhere}/home/cards/x.toml: not a model card: ")
 
 
+#: Bytes that are no real model have no template of their own.
+CHAT = ("--role", "llm", "--context-length", 512, "--chat-format", "chatml")
+
+
 def test_models_list_and_add(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FACTCHECK_HOME", str(nowhere / "home"))
     (nowhere / "m.gguf").write_bytes(b"GGUF")
-    added = factcheck("models", "add", "own", "m.gguf", "--role", "llm", "--context-length", 512)
+    added = factcheck("models", "add", "own", "m.gguf", *CHAT)
     assert added.code == 0
     assert added.out.startswith("own: 1 file(s), sha256 ")
     (nowhere / "n.gguf").write_bytes(b"NOPE")

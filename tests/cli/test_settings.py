@@ -41,7 +41,7 @@ def test_settings_are_shown_with_where_they_come_from(desk: Path) -> None:
     lines = done.out.splitlines()
     assert f"k=5  ({Path.cwd() / 'factcheck.toml'}; default 3)" in lines
     assert "retrieval=fused  (--set; default dense)" in lines
-    assert "relation=encoder  (preset quick; default llm)" in lines
+    assert "relation=encoder  (preset quick; default encoder+llm)" in lines
     assert "strong=0.5  (default; default 0.5)" in lines
     rows = json.loads(factcheck("settings", "--format", "json").out)["settings"]
     assert [row["name"] for row in rows] == list(SETTINGS)
@@ -58,7 +58,8 @@ def test_settings_are_shown_with_where_they_come_from(desk: Path) -> None:
 @pytest.mark.usefixtures("desk")
 def test_a_wrong_setting_is_one_line() -> None:
     assert refused("settings", "--set", "kk=3").startswith("--set: no setting 'kk' (try: k")
-    assert refused("settings", "--set", "budget=3").startswith("--set budget: has no effect")
+    idle = ("--set", "relation=llm", "--set", "budget=3")
+    assert refused("settings", *idle).startswith("--set budget: has no effect")
     assert refused("settings", "--preset", "carefull").startswith("no preset 'carefull'")
     (Path.cwd() / "factcheck.toml").write_text("[verify]\nk = 0\n", encoding="utf-8")
     assert "factcheck.toml: verify.k: expected a whole number from 1, got 0" in refused("settings")

@@ -303,7 +303,7 @@ def test_add_refuses_a_taken_name(home: Path, tmp_path: Path) -> None:
     write(tmp_path, {"m.gguf": b"GGUF"})
     with pytest.raises(ModelError, match="'smollm2-135m' is known already"):
         add_model("smollm2-135m", tmp_path / "m.gguf", "llm")
-    add_model("own", tmp_path / "m.gguf", "llm")
+    add_model("own", tmp_path / "m.gguf", "llm", chat_format_name="chatml")
     with pytest.raises(ModelError, match="'own' is known already"):
         add_model("own", tmp_path / "m.gguf", "llm")
     assert len(list(home.rglob("*.toml"))) == 1
@@ -339,13 +339,15 @@ def test_add_refuses_the_files(
 
 def test_add_refuses_an_unknown_chat_format(home: Path, tmp_path: Path) -> None:
     write(tmp_path, {"m.gguf": b"GGUF"})
-    with pytest.raises(ModelError, match="'alpaca': expected one of chatml, llama3, zephyr"):
+    with pytest.raises(ModelError, match="'alpaca': expected one of chatml, gemma, llama3"):
         add_model("own", tmp_path / "m.gguf", "llm", chat_format_name="alpaca")
     assert not list(home.rglob("*.toml"))
 
 
 @pytest.mark.parametrize("name", sorted(CHAT_FORMATS))
 def test_chat_format_names_the_role(name: str) -> None:
-    opening = chat_format(name).open("user")
-    assert "user" in opening
-    assert "{" not in opening
+    known = chat_format(name)
+    turns = [known.open(role) + known.close(role) for role in ("system", "user", "assistant")]
+    assert known.open("user")
+    assert turns[1] != turns[2]
+    assert "{" not in "".join(turns)

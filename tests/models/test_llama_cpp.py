@@ -270,7 +270,7 @@ def test_a_truncated_file(
     monkeypatch.setenv("FACTCHECK_HOME", str(home))
     path = tmp_path / "cut.gguf"
     path.write_bytes(head)
-    add_model("cut", path, "llm")
+    add_model("cut", path, "llm", chat_format_name="chatml")
     with pytest.raises(ModelError, match=r"cut\.gguf: llama\.cpp cannot load this file"):
         load_model("cut", "llm")
 

@@ -21,7 +21,7 @@ def file(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("values", "needed"),
     [
-        ({"budget": 5}, r"relation=FAST\+SLOW"),
+        ({"budget": 5, "relation": "llm"}, r"relation=FAST\+SLOW"),
         ({"query_rounds": 2}, "queries=llm"),
         ({"source_correlation": 0.1, "assessor": "fr3"}, "assessor=fr4"),
         ({"min_context_similarity": 0.1}, r"assessor=fr3\|fr4"),
@@ -98,7 +98,7 @@ def test_texts_become_values(text: str, name: str, value: object) -> None:
         ("strong=nan", "--set strong: expected a number from 0 to 1, got nan", None),
         ("llm=", "--set llm: expected a name, got ''", None),
         ("assessor=factscore", "--set assessor: factscore is there to be compared", "bench"),
-        ("budget=3", "--set budget: has no effect", None),
+        ("source_correlation=0.3", "--set source_correlation: has no effect", None),
         ("query_rounds=1", "--set query_rounds: has no effect", None),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_wrong_one_is_named_on_one_line(assigned: str, message: str, hint: str
         ("[verify]\nk = true", "verify.k: expected a whole number"),
         ("[verify]\nwhere = [1]", "verify.where: expected texts"),
         ("[verify]\npreset = 3", "verify.preset: expected a name, got 3"),
-        ("[verify]\nbudget = 3", "budget: has no effect"),
+        ("[verify]\nrelation = 'llm'\nbudget = 3", "budget: has no effect"),
         ("[presets.a]\nx = 1", "presets.a: no setting 'x'"),
     ],
 )

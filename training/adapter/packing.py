@@ -55,7 +55,7 @@ class Packer:
         self._tokenize = tokenize
         self._format = template
         self._prompt = prompt
-        self._closing = tokenize(template.closing) + tokenize(template.open("assistant"))
+        self._closing = tokenize(template.close("user")) + tokenize(template.open("assistant"))
 
     def size(self, group: Group) -> int:
         """How many tokens a group takes."""
@@ -77,7 +77,7 @@ class Packer:
                 positions += range(len(prefix), len(prefix) + len(tail))
                 owner += [number] * len(tail)
                 ends.append(len(tokens) - 1)
-            segments.append((begin, len(tokens), _sees(owner)))
+            segments.append((begin, len(tokens), sees(owner)))
         return Packed(
             torch.tensor(tokens), torch.tensor(positions), tuple(segments), torch.tensor(ends)
         )
@@ -94,15 +94,15 @@ class Packer:
         prefix = [
             *self._tokenize(self._format.open("system")),
             *self._tokenize(system.content),
-            *self._tokenize(self._format.closing),
-            *self._tokenize(self._format.open("user")),
+            *self._tokenize(self._format.close("system")),
+            *self._tokenize(self._format.open("user", "system")),
             *whole,
         ]
         closes = (self._tokenize(self._prompt.close(claim=c.text)) for c in group.claims)
         return [prefix, *(close + self._closing for close in closes)]
 
 
-def _sees(owner: Sequence[int]) -> torch.Tensor:
+def sees(owner: Sequence[int]) -> torch.Tensor:
     """Each token sees those before it of the passage (owner 0) and of its own claim."""
     part = torch.tensor(owner)
     earlier = torch.ones(len(owner), len(owner), dtype=torch.bool).tril()

@@ -154,7 +154,7 @@ class ServerModel:
         stops = list(stop)
         if self._format is not None:
             # In case the server does not know the token that closes a turn.
-            stops.append(self._format.closing.strip())
+            stops.append(self._format.close("assistant").strip())
         asked: dict[str, Any] = {"temperature": temperature, "seed": seed}
         asked["max_tokens"] = max_tokens
         if stops:

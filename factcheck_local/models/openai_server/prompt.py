@@ -40,11 +40,12 @@ def as_text(messages: Sequence[Message], template: ChatFormat, start: str = "") 
 
     The begin-of-text token is not part of it: servers add it where the model wants one.
     """
-    turns = [
-        template.open(message.role) + neutralised(message.content) + template.closing
-        for message in messages
-    ]
-    return "".join(turns) + template.open("assistant") + neutralised(start)
+    text, before = "", None
+    for message in messages:
+        text += template.open(message.role, before) + neutralised(message.content)
+        text += template.close(message.role)
+        before = message.role
+    return text + template.open("assistant") + neutralised(start)
 
 
 def as_turns(messages: Sequence[Message], start: str = "") -> list[dict[str, str]]:

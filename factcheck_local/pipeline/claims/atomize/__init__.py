@@ -9,6 +9,7 @@ from factcheck_local.models.contracts import ChatModel
 from factcheck_local.pipeline.claims.atomize.atoms import atomize, merge_repeats
 from factcheck_local.pipeline.claims.atomize.each import Atomized
 from factcheck_local.pipeline.claims.atomize.labelled_units import extract_units
+from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, take_apart
 from factcheck_local.pipeline.claims.atomize.veriscore import extract_claims
 from factcheck_local.pipeline.settings import AtomizerName
 
@@ -30,11 +31,13 @@ class Atomizer(Protocol):
 
 ATOMIZERS: Mapping[AtomizerName, Atomizer] = {
     "atoms": atomize,
+    "prompted": atomize,
     "verify": extract_units,
     "veriscore": extract_claims,
 }
 
 __all__ = [
+    "ADAPTED_PROMPT",
     "ATOMIZERS",
     "Atomized",
     "Atomizer",
@@ -42,4 +45,5 @@ __all__ = [
     "extract_claims",
     "extract_units",
     "merge_repeats",
+    "take_apart",
 ]

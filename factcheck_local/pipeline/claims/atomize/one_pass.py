@@ -1,0 +1,182 @@
+"""The atomizer of a model with an adapter for it: the answer is read once, with all it says.
+
+Each unit is asked for behind the whole answer. Its kind comes first; behind the kind that is
+verified stand its claims, complete with what the question, headings and earlier sentences
+contribute, so nothing is reworded afterwards. What the model writes is checked word by word, as
+with every atomizer; words may come from the text around the unit, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.progress import Progress, silent
+from factcheck_local.core.text.wording import content_words, negations, numbers, share_within
+from factcheck_local.core.types import Answer, Kind, Segment
+from factcheck_local.models.contracts import Adapted, Labelled
+from factcheck_local.models.prompts import load_prompt
+from factcheck_local.pipeline.claims.atomize.checks import left_out
+from factcheck_local.pipeline.claims.atomize.each import (
+    MAX_REPLY_TOKENS,
+    Atomized,
+    Split,
+    each_segment,
+)
+from factcheck_local.pipeline.claims.atomize.lists import taken_apart
+from factcheck_local.pipeline.claims.atomize.parse import parse_claims
+
+PROMPT = "claims"
+
+#: Id of the prompt, by which a card names the adapter for it.
+ADAPTED_PROMPT = "claims-v1"
+
+#: The kinds that the adapter was trained with, the one with claims first. A question, a heading
+#: and a block of code are known by their form.
+KINDS = {
+    "claim": Kind.FACT,
+    "opinion": Kind.OTHER,
+    "instruction": Kind.INSTRUCTION,
+    "meta": Kind.META_STATEMENT,
+    "greeting": Kind.META_STATEMENT,
+    "hypothetical": Kind.OTHER,
+    "code": Kind.DATA_FORMAT,
+}
+
+#: P(claim) from which a unit is verified, below an even chance: one too many costs seconds, one
+#: too few is a claim that nobody has looked at.
+MIN_CHECKABLE = 0.35
+
+#: Share of a claim's content words that stand in the answer or the question, whatever unit it
+#: is of. Of the claims that people wrote for the training data 1 in 200 has fewer.
+MIN_KNOWN = 0.6
+
+#: Characters of an answer that are read at once, and of what stands in front of them.
+WINDOW, BEFORE = 5000, 1500
+
+#: Units that are asked for together.
+TOGETHER = 16
+
+
+def take_apart(
+    answer: Answer,
+    segments: Sequence[Segment],
+    model: Adapted,
+    *,
+    chosen: Collection[int] | None = None,
+    progress: Progress = silent,
+) -> Atomized:
+    """Split every segment into atoms that are understandable on their own.
+
+    Args:
+        answer: the text, and what it replies to.
+        segments: its units, in order.
+        model: with the adapter for ``ADAPTED_PROMPT``.
+        chosen: which segments, counted from 0; None for all.
+        progress: called as the units are done.
+    """
+    asked = [
+        i for i, s in enumerate(segments) if s.kind is None and (chosen is None or i in chosen)
+    ]
+    replies: dict[int, Labelled | ScoringError] = {}
+    for shown, group in _windows(answer.text, segments, asked):
+        for at in range(0, len(group), TOGETHER):
+            together = group[at : at + TOGETHER]
+            replies |= _replies(shown, [segments[i] for i in together], together, answer, model)
+            progress(len(replies), len(asked))
+
+    def split(index: int) -> Split:
+        reply = replies[index]
+        if isinstance(reply, ScoringError):
+            raise reply
+        segment = segments[index]
+        if reply.text is None:
+            # The kind without claims that is most probable.
+            label = 1 + int(np.argmax(reply.scores[1:]))
+            return Split(((list(KINDS.values())[label], segment.text),))
+        earlier = answer.text[: segment.span.start]
+        around = " ".join((answer.question or "", *segment.headings, earlier))
+        parsed = parse_claims(reply.text)
+        kept = [text for text in parsed if founded(text, segment, around, answer.text)]
+        added = left_out(kept, segment.text)
+        whole = [one for text in (*kept, *added) for one in taken_apart(text)]
+        units = tuple((Kind.FACT, text) for text in dict.fromkeys(whole))
+        return Split(units, len(parsed) - len(kept), bool(added))
+
+    return each_segment(segments, split, chosen=chosen, progress=silent)
+
+
+def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
+    """Whether a claim is of its unit, and nothing in it is made up.
+
+    It shares a word or a number with the unit; its numbers stand there or around it; most of
+    its words stand in the answer; and it denies nothing that the unit does not deny.
+
+    Args:
+        text: the claim.
+        segment: the unit.
+        around: question, headings and what stands in front of the unit.
+        answer: the whole text.
+    """
+    own = content_words(segment.text) | numbers(segment.text)
+    return (
+        bool((content_words(text) | numbers(text)) & own)
+        and len(text) <= 3 * len(segment.text) + 160
+        and numbers(text) <= numbers(segment.text) | numbers(around)
+        and share_within(text, segment.text, around, answer) >= MIN_KNOWN
+        and negations(text) <= negations(segment.text)
+    )
+
+
+def _replies(
+    shown: str, parts: Sequence[Segment], places: Sequence[int], answer: Answer, model: Adapted
+) -> dict[int, Labelled | ScoringError]:
+    prompt = load_prompt(PROMPT)
+    endings = [
+        prompt.close(headings=" > ".join(s.headings), part=" ".join(s.text.split())) for s in parts
+    ]
+    try:
+        found = model.label_and_write(
+            prompt.opening(question=answer.question, answer=shown),
+            endings,
+            list(KINDS),
+            least=MIN_CHECKABLE,
+            max_tokens=MAX_REPLY_TOKENS,
+        )
+    except ScoringError as error:
+        return dict.fromkeys(places, error)
+    return dict(zip(places, found, strict=True))
+
+
+def _windows(
+    text: str, segments: Sequence[Segment], asked: Sequence[int]
+) -> Iterator[tuple[str, list[int]]]:
+    """Stretches of a text, each with the segments in it that are asked for.
+
+    A stretch begins with a part of what stands in front of it, from a paragraph on.
+    """
+    group: list[int] = []
+    for i in asked:
+        if group and segments[i].span.end - segments[group[0]].span.start > WINDOW:
+            yield _shown(text, segments, group), group
+            group = []
+        group.append(i)
+    if group:
+        yield _shown(text, segments, group), group
+
+
+def _shown(text: str, segments: Sequence[Segment], group: Sequence[int]) -> str:
+    if len(text) <= WINDOW + BEFORE:
+        return text
+    first, last = segments[group[0]], segments[group[-1]]
+    begin = max(0, first.span.start - BEFORE)
+    # The first paragraph that begins behind that; in front of the unit in any case.
+    starts = [s.span.start for i, s in enumerate(segments) if not i or _opens(segments, i)]
+    begin = next((at for at in starts if at >= begin), first.span.start)
+    return text[min(begin, first.span.start) : last.span.end]
+
+
+def _opens(segments: Sequence[Segment], i: int) -> bool:
+    return segments[i].paragraph != segments[i - 1].paragraph

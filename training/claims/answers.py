@@ -1,0 +1,104 @@
+"""Answers whose parts have a kind and claims, as the product splits answers into parts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.core.text.wording import content_words, numbers
+from factcheck_local.core.types import Segment
+from factcheck_local.pipeline.claims.split import segment
+
+#: One answer in so many is kept from training.
+HELD_OUT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A unit of an answer as it should be taken apart.
+
+    Attributes:
+        segment: the unit as the product splits it off, with its headings.
+        kind: one of the words in ``training/data/atoms``, such as ``claim``.
+        claims: empty unless the kind is ``claim``.
+    """
+
+    segment: Segment
+    kind: str
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledAnswer:
+    """An answer with those of its parts that are read, not told by their form.
+
+    Attributes:
+        question: None where the claims do without it and it is left out.
+        text: the whole answer.
+        parts: in order.
+    """
+
+    question: str | None
+    text: str
+    parts: tuple[Part, ...]
+
+
+def is_held_out(question: str) -> bool:
+    """Whether the answer to a question is kept from training."""
+    digest = hashlib.sha256(question.encode()).digest()
+    return int.from_bytes(digest[:8], "big") % HELD_OUT == 0
+
+
+def answers(folder: Path, *, held_out: bool) -> list[LabelledAnswer]:
+    """The answers of ``training/data/atoms``, those held out or the others."""
+    return [
+        LabelledAnswer(row["question"], row["answer"], tuple(_parts(row)))
+        for path in sorted(folder.glob("*.jsonl"))
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        if is_held_out(row["question"]) == held_out
+    ]
+
+
+def needs_question(answer: LabelledAnswer) -> bool:
+    """Whether a claim has a word or a number that only the question has."""
+    said = content_words(answer.text) | numbers(answer.text)
+    asked = content_words(answer.question or "") | numbers(answer.question or "")
+    claims = [claim for part in answer.parts for claim in part.claims]
+    return any((content_words(c) | numbers(c)) & asked - said for c in claims)
+
+
+def _parts(row: dict[str, Any]) -> Iterator[Part]:
+    """The labelled units that are units to the product, too.
+
+    A unit that the product parts from its run-in heading keeps its claims. The others, which it
+    cuts in two or takes together, are left out.
+    """
+    units: Sequence[dict[str, Any]] = row["units"]
+    texts = [_plain(unit["text"]) for unit in units]
+    at = 0
+    for found in segment(row["answer"]):
+        if found.kind is not None:
+            continue
+        text = _plain(found.text)
+        place = next(
+            (i for i in range(at, len(units)) if texts[i] == text or _headed(texts[i], text)), None
+        )
+        if place is None:
+            continue
+        at = place + 1
+        unit = units[place]
+        if unit["kind"] != "heading":
+            yield Part(found, unit["kind"], tuple(unit["claims"]))
+
+
+def _headed(unit: str, text: str) -> bool:
+    """Whether a unit is a run-in heading and the text."""
+    return unit.startswith(("*", "_")) and unit.endswith(text) and len(unit) - len(text) < 60
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

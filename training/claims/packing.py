@@ -1,0 +1,116 @@
+"""An answer and its parts as one sequence: the answer is read once for all of them.
+
+As in ``training.adapter.packing``, whose attention is used: a part with its reply sees the
+question, the answer and itself alone, so the states are those of a prompt with this part alone.
+The tokens are those that ``models.llama_cpp`` makes of the same prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from factcheck_local.models.chat_format import ChatFormat
+from factcheck_local.models.prompts import Prompt
+from training.adapter.packing import Tokenize, sees
+from training.claims.answers import LabelledAnswer, Part
+
+#: Weight in the loss of the word that says the kind, beside 1 for each token of the claims.
+KIND_WEIGHT = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """An answer with some of its parts and their replies, a sequence of n tokens.
+
+    Attributes:
+        tokens: ids, shape (n,).
+        positions: of each token in its own prompt, shape (n,).
+        segments: as in ``training.adapter.packing.Packed``; one of them.
+        at: places in front of the m tokens of the replies, shape (m,).
+        wanted: those tokens, shape (m,).
+        weights: of each in the loss, shape (m,).
+    """
+
+    tokens: torch.Tensor
+    positions: torch.Tensor
+    segments: tuple[tuple[int, int, torch.Tensor], ...]
+    at: torch.Tensor
+    wanted: torch.Tensor
+    weights: torch.Tensor
+
+
+class Packer:
+    """Writes answers as token sequences.
+
+    Args:
+        tokenize: text to ids, without a begin token; markup is taken as such.
+        template: the model's chat format.
+        prompt: with question and answer, and at its end a part.
+    """
+
+    def __init__(self, tokenize: Tokenize, template: ChatFormat, prompt: Prompt) -> None:
+        self._tokenize = tokenize
+        self._format = template
+        self._prompt = prompt
+        self._closing = tokenize(template.close("user")) + tokenize(template.open("assistant"))
+
+    def pack(self, answer: LabelledAnswer, *, most: int) -> Iterator[Taught]:
+        """The answer with its parts, as many at once as ``most`` tokens hold, one at least."""
+        prefix = self._prefix(answer)
+        tails: list[tuple[list[int], int]] = []
+        for part in answer.parts:
+            tail, begin = self._tail(part)
+            if tails and len(prefix) + sum(len(t) for t, _ in tails) + len(tail) > most:
+                yield _taught(prefix, tails)
+                tails = []
+            tails.append((tail, begin))
+        if tails:
+            yield _taught(prefix, tails)
+
+    def _prefix(self, answer: LabelledAnswer) -> list[int]:
+        system, user = self._prompt.opening(question=answer.question, answer=answer.text)
+        return [
+            *self._tokenize(self._format.open("system")),
+            *self._tokenize(system.content),
+            *self._tokenize(self._format.close("system")),
+            *self._tokenize(self._format.open("user", "system")),
+            *self._tokenize(user.content),
+        ]
+
+    def _tail(self, part: Part) -> tuple[list[int], int]:
+        """A part with its reply, and where the reply begins."""
+        headings = " > ".join(part.segment.headings)
+        ending = self._prompt.close(headings=headings, part=" ".join(part.segment.text.split()))
+        front = self._tokenize(ending) + self._closing
+        reply = self._tokenize(f"{part.kind}\n" if part.claims else part.kind)
+        reply += self._tokenize("\n".join(part.claims)) if part.claims else []
+        # The token that ends a turn, without the line break that stands behind it.
+        end = self._tokenize(self._format.close("assistant").rstrip("\n"))
+        return front + reply + end, len(front)
+
+
+def _taught(prefix: Sequence[int], tails: Sequence[tuple[list[int], int]]) -> Taught:
+    tokens, positions = list(prefix), list(range(len(prefix)))
+    owner = [0] * len(prefix)
+    at: list[int] = []
+    weights: list[float] = []
+    for number, (tail, begin) in enumerate(tails, start=1):
+        here = len(tokens)
+        tokens += tail
+        positions += range(len(prefix), len(prefix) + len(tail))
+        owner += [number] * len(tail)
+        at += range(here + begin - 1, here + len(tail) - 1)
+        weights += [KIND_WEIGHT] + [1.0] * (len(tail) - begin - 1)
+    places = torch.tensor(at)
+    ids = torch.tensor(tokens)
+    return Taught(
+        ids,
+        torch.tensor(positions),
+        ((0, len(tokens), sees(owner)),),
+        places,
+        ids[places + 1],
+        torch.tensor(weights),
+    )

@@ -1,0 +1,212 @@
+"""Train an adapter that takes answers apart.
+
+    python -m training.claims.train --base model.gguf --out RUN --epochs 2
+
+The layers below ``--first-layer`` stay as they are; what they make of an answer is kept, so
+that from the second epoch on only the others are computed. The state is saved every few
+minutes; the same command goes on from it. ``training.adapter.export`` turns RUN/adapter.pt
+into a file for llama.cpp.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+import torch.nn.functional as F
+
+from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.prompts import load_prompt
+from training.adapter.model import Adapted, load
+from training.claims.answers import LabelledAnswer, answers, needs_question
+from training.claims.packing import Packer, Taught
+
+DATA = Path(__file__).parents[1] / "data"
+SAVE_SECONDS = 300
+LOG_STEPS = 5
+#: Share of the answers that do without their question which are read without it.
+WITHOUT_QUESTION = 0.4
+#: Tokens that none of the replies has, among which the right one is to be found, too.
+OTHER_TOKENS = 8000
+
+
+class Teacher:
+    """Losses of an adapted model; what the frozen layers made of a sequence is kept."""
+
+    def __init__(self, model: Adapted, first_layer: int, vocabulary: torch.Tensor) -> None:
+        self._network = model.network
+        self._first = first_layer
+        self._vocabulary = vocabulary
+        self._place = torch.full((self._network.lm_head.weight.shape[0],), -1)
+        self._place[vocabulary] = torch.arange(len(vocabulary))
+        self._words = self._network.lm_head.weight[vocabulary].float()
+        self._kept: dict[int, torch.Tensor] = {}
+
+    def loss(self, taught: Taught, key: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cross entropy of each token of the replies and its weight, shape (m,) each, in nats.
+
+        Args:
+            taught: an answer with parts and replies.
+            key: the sequence's number in the run; nothing else may have it.
+        """
+        body = self._network.model
+        positions = taught.positions[None]
+        with torch.no_grad():
+            turned = body.rotary_emb(self._words[:1], positions)
+            states = self._kept.get(key)
+            if states is None:
+                states = body.embed_tokens(taught.tokens[None])
+                states = self._through(body.layers[: self._first], states, taught, turned)
+                self._kept[key] = states.bfloat16()
+        states = states.float()
+        states = self._through(body.layers[self._first :], states, taught, turned)
+        logits = body.norm(states)[0, taught.at] @ self._words.T
+        return (
+            F.cross_entropy(logits, self._place[taught.wanted], reduction="none"),
+            taught.weights,
+        )
+
+    @staticmethod
+    def _through(
+        layers: Sequence[Any], states: torch.Tensor, taught: Taught, turned: Any
+    ) -> torch.Tensor:
+        for layer in layers:
+            states = layer(
+                states,
+                attention_mask=taught.segments,
+                position_ids=taught.positions[None],
+                position_embeddings=turned,
+            )
+        return states
+
+
+@click.command()
+@click.option("--base", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--epochs", type=float, default=2, show_default=True)
+@click.option("--rank", type=int, default=16, show_default=True)
+@click.option("--alpha", type=float, default=32, show_default=True)
+@click.option("--first-layer", type=int, default=12, show_default=True)
+@click.option("--lr", type=float, default=3e-4, show_default=True)
+@click.option("--tokens", type=int, default=1000, show_default=True, help="At most, at once.")
+@click.option("--template", default="chatml", show_default=True)
+@click.option("--threads", type=int, default=2, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True)
+def main(
+    base: Path,
+    own: Path,
+    out: Path,
+    epochs: float,
+    rank: int,
+    alpha: float,
+    first_layer: int,
+    lr: float,
+    tokens: int,
+    template: str,
+    threads: int,
+    seed: int,
+) -> None:
+    """Train an adapter for the GGUF file BASE on the own answers."""
+    torch.set_num_threads(threads)
+    torch.manual_seed(seed)
+    out.mkdir(parents=True, exist_ok=True)
+    model = load(base, rank=rank, alpha=alpha, first_layer=first_layer)
+    packer = Packer(model.tokenize, chat_format(template), load_prompt("claims"))
+    rng = random.Random(seed)
+    lessons = [
+        taught
+        for answer in answers(own / "atoms", held_out=False)
+        for taught in packer.pack(_drawn(answer, rng), most=tokens)
+    ]
+    size = sum(len(taught.tokens) for taught in lessons)
+    click.echo(f"{len(lessons)} sequences of {size} tokens", err=True)
+    teacher = Teacher(model, first_layer, _vocabulary(lessons, model))
+    adapter = model.adapter
+    optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
+    state, step, seconds = out / "state.pt", 0, 0.0
+    if state.exists():
+        saved = torch.load(state, weights_only=True)
+        model.restore(saved["adapter"])
+        optimizer.load_state_dict(saved["optimizer"])
+        step, seconds = saved["step"], saved["seconds"]
+        click.echo(f"goes on after {step} steps, {seconds / 60:.0f} min", err=True)
+    steps = round(epochs * len(lessons))
+    begun, last_save = time.monotonic() - seconds, seconds
+    kinds: list[float] = []
+    words: list[float] = []
+    while step < steps:
+        key = _order(len(lessons), step // len(lessons), seed)[step % len(lessons)]
+        for group in optimizer.param_groups:
+            group["lr"] = rate(step / steps, lr)
+        losses, weights = teacher.loss(lessons[key], key)
+        ((losses * weights).sum() / weights.sum()).backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(adapter.values(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        kinds += losses[weights > 1].tolist()
+        words += losses[weights == 1].tolist()
+        step, seconds = step + 1, time.monotonic() - begun
+        if step % LOG_STEPS == 0 or step == steps:
+            click.echo(
+                f"step {step} of {steps}  {seconds / 60:.1f} min  "
+                f"kind {_mean(kinds):.3f}  claims {_mean(words):.3f}",
+                err=True,
+            )
+            kinds, words = [], []
+        if seconds - last_save > SAVE_SECONDS or step == steps:
+            here = {"optimizer": optimizer.state_dict(), "seconds": seconds, "step": step}
+            torch.save(_saved(model, rank, first_layer) | here, state.with_suffix(".new"))
+            state.with_suffix(".new").replace(state)
+            last_save = seconds
+    torch.save(_saved(model, rank, first_layer), out / "adapter.pt")
+    about = {"base": base.name, "steps": step, "seconds": seconds, "tokens": size}
+    (out / "run.json").write_text(json.dumps(about))
+
+
+def rate(progress: float, peak: float) -> float:
+    """Learning rate: 5 % warm-up, then along half a cosine to a fiftieth."""
+    if progress < 0.05:
+        return peak * max(0.1, progress / 0.05)
+    fallen = math.cos((progress - 0.05) / 0.95 * math.pi)
+    return peak * max(0.02, 0.5 + 0.5 * fallen)
+
+
+def _drawn(answer: LabelledAnswer, rng: random.Random) -> LabelledAnswer:
+    """An answer as this run reads it: some without their question, if they do without it."""
+    leave_out = not needs_question(answer) and rng.random() < WITHOUT_QUESTION
+    return replace(answer, question=None) if leave_out else answer
+
+
+def _vocabulary(lessons: Sequence[Taught], model: Adapted) -> torch.Tensor:
+    """All tokens of the data, and others drawn at random: a softmax over all takes long."""
+    drawn = torch.randint(0, model.network.lm_head.weight.shape[0], (OTHER_TOKENS,))
+    found: torch.Tensor = torch.unique(torch.cat([*(taught.tokens for taught in lessons), drawn]))
+    return found
+
+
+def _order(count: int, epoch: int, seed: int) -> list[int]:
+    order = list(range(count))
+    random.Random(f"{seed} {epoch}").shuffle(order)
+    return order
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / max(len(values), 1)
+
+
+def _saved(model: Adapted, rank: int, first_layer: int) -> dict[str, Any]:
+    weights = {name: p.detach().float().cpu() for name, p in model.adapter.items()}
+    return {"adapter": weights, "rank": rank, "alpha": model.alpha, "first_layer": first_layer}
+
+
+if __name__ == "__main__":
+    main()
