@@ -67,6 +67,7 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
     begun = time.perf_counter()
     from factcheck_local.core.types import Answer
     from factcheck_local.indexer.store import Store
+    from factcheck_local.models.llama_branches import LlamaBranches
     from factcheck_local.models.llama_context import LlamaContext
     from factcheck_local.models.prompt_states import PromptStates
     from factcheck_local.pipeline.checker import FactChecker
@@ -86,6 +87,13 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
         meter.count(purpose, len(tokens), time.perf_counter() - before)
         return found
 
+    def side_by_side(self: LlamaBranches, rows: Any) -> Any:  # noqa: ANN401
+        before = time.perf_counter()
+        found = branched(self, rows)
+        purpose = "written" if all(wanted for *_, wanted in rows) else "prompt"
+        meter.count(purpose, len(rows), time.perf_counter() - before)
+        return found
+
     def restored(self: LlamaContext, path: Path, tokens: Any) -> bool:  # noqa: ANN401
         before = time.perf_counter()
         found = load(self, path, tokens)
@@ -100,6 +108,8 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
         meter.stage = outer
 
     LlamaContext.decode, LlamaContext.load = timed, restored  # type: ignore[method-assign]
+    branched = LlamaBranches._decode
+    LlamaBranches._decode = side_by_side  # type: ignore[method-assign]
     Work.stage = staged  # type: ignore[method-assign]
     if arguments.cold:
         PromptStates.restore = lambda *_: False  # type: ignore[method-assign]

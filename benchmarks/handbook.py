@@ -6,7 +6,8 @@
 Verdicts and labels are sorted into supported, contradicted, and not found or
 conflicting. In the second form a labelled claim takes the verdict of the atom
 most similar to it among those of the same unit of the answer; one without such
-an atom counts as missed, which is wrong.
+an atom counts as missed, which is wrong. Which claims such an atom covers, by the
+similarity from which atoms count as the same (``evaluate.atoms``), is said beside it.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from factcheck_local.core.types import Atom, AtomAssessment, Span, Verdict
+from factcheck_local.evaluate.atoms import THRESHOLD
 from factcheck_local.evaluate.contract import Item
 from factcheck_local.evaluate.data import handbook
 from factcheck_local.indexer.fingerprint import Fingerprint
@@ -44,6 +46,13 @@ _OTHER: dict[str, Parameterisation] = {"conditional": "table1", "table1": "condi
 CLASSES = ("supported", "contradicted", "not found or conflicting", "missed")
 
 
+class Match(NamedTuple):
+    """The atom that stands for a labelled claim, and how similar it is, a cosine."""
+
+    found: AtomAssessment
+    similarity: float
+
+
 def main() -> None:
     """Run the benchmark, print the matrix, write the results as JSON."""
     go_offline()
@@ -57,6 +66,7 @@ def main() -> None:
         queries=options.queries,
         rerank=options.rerank,
         factors=options.factors,
+        atomizer=options.atomizer,
     )
     embedder: Embedder = load_model(settings.embedder, "embedder")
     rows: list[dict[str, Any]] = []
@@ -105,7 +115,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--claims", choices=["gold", "pipeline"], default="gold")
     parser.add_argument("--assessor", default="fr2")
-    parser.add_argument("--relation", default="llm")
+    parser.add_argument("--relation", default=Settings().relation)
+    parser.add_argument("--atomizer", default=Settings().atomizer, help="for pipeline claims")
     parser.add_argument("--factors", default="conditional")
     parser.add_argument(
         "--compare-factors",
@@ -132,7 +143,7 @@ def _answer(
     atoms = item.record.atoms or ()
     if gold:
         run = checker.verify(item.record)
-        found: dict[str, AtomAssessment | None] = {a.atom.id: a for a in run.assessment.atoms}
+        found: dict[str, Match] = {a.atom.id: Match(a, 1.0) for a in run.assessment.atoms}
     else:
         run = checker.verify(Record(replace(item.record.answer, question=None)))
         found = _matched(atoms, run, embedder)
@@ -142,11 +153,13 @@ def _answer(
             "id": atom.id,
             "claim": atom.text,
             "label": _class(Verdict(str(atom.label))),
-            "verdict": _class(match.verdict) if match else "missed",
+            "verdict": _class(match.found.verdict) if match else "missed",
             "exact_label": atom.label,
-            "exact_verdict": match.verdict.value if match else None,
-            "probability": match.probability if match else None,
-            "atom": match.atom.text if match else None,
+            "exact_verdict": match.found.verdict.value if match else None,
+            "probability": match.found.probability if match else None,
+            "atom": match.found.atom.text if match else None,
+            "similarity": match.similarity if match else None,
+            "covered": match is not None and match.similarity >= THRESHOLD,
         }
         for atom in atoms
         for match in [found.get(atom.id)]
@@ -189,11 +202,9 @@ def _keep(run: Run, name: str, folder: Path | None) -> None:
         target.write_text(json.dumps(to_dict(run), indent=1, ensure_ascii=False) + "\n")
 
 
-def _matched(
-    claims: tuple[Atom, ...], run: Run, embedder: Embedder
-) -> dict[str, AtomAssessment | None]:
-    """The pipeline's atom for each labelled claim, from the same unit of the answer."""
-    found: dict[str, AtomAssessment | None] = {}
+def _matched(claims: tuple[Atom, ...], run: Run, embedder: Embedder) -> dict[str, Match]:
+    """The pipeline's atom for each labelled claim that has one in its unit of the answer."""
+    found: dict[str, Match] = {}
     for claim in claims:
         same = [
             a
@@ -202,10 +213,11 @@ def _matched(
         ]
         checked = [a for a in same if a.verdict is not Verdict.SKIPPED]
         if not checked:
-            found[claim.id] = None
             continue
         vectors = embedder.embed([claim.text, *(a.atom.text for a in checked)])
-        found[claim.id] = checked[int(np.argmax(vectors[1:] @ vectors[0]))]
+        similar = vectors[1:] @ vectors[0]
+        best = int(np.argmax(similar))
+        found[claim.id] = Match(checked[best], round(float(similar[best]), 4))
     return found
 
 
@@ -224,6 +236,7 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     labels, verdicts = [r["label"] for r in rows], [r["verdict"] for r in rows]
     return {
         "n": len(rows),
+        "covered": sum(r["covered"] for r in rows),
         "accuracy": float(np.mean(right)),
         "accuracy_ci95": bootstrap_ci(right, lambda sample: float(np.mean(sample))),
         "balanced_accuracy": balanced_accuracy(labels, verdicts),
@@ -240,6 +253,10 @@ def _show(result: dict[str, Any]) -> None:
         f"right: {result['accuracy']:.3f} [{low:.3f}, {high:.3f}] of {result['n']} claims; "
         f"balanced accuracy {result['balanced_accuracy']:.3f}"
     )
+    print(f"covered by an atom: {result['covered']}; not covered:")
+    for row in result["rows"]:
+        if not row["covered"]:
+            print(f"  {row['id']} {row['claim']} -> {row['atom'] or '(none)'}")
     print(f"seconds: {result['seconds']}")
     print(f"signature: {result['signature']}|claims:{result['claims']}|index:{result['index']}")
     for name, sha256 in result["models"].items():

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.models.contracts import FloatArray, Message
+from factcheck_local.models.contracts import FloatArray, Labelled, Message
+from factcheck_local.models.prompts import finished
 
 
 def _first(_messages: Sequence[Message], _ending: str, labels: Sequence[str]) -> str:
@@ -67,6 +68,31 @@ class FakeChatModel:
             scores[row, labels.index(self._label(messages, ending, labels))] = 0.98
         found: npt.NDArray[np.float64] = np.log(scores / scores.sum(axis=1, keepdims=True))
         return found
+
+
+class FakeAdapted(FakeChatModel):
+    """An ``Adapted`` by script: what ``FakeChatModel`` scores, and what it replies behind it."""
+
+    def label_and_write(
+        self,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *,
+        least: float,
+        max_tokens: int,
+    ) -> list[Labelled]:
+        """Labels and texts by script."""
+        scores = self.score_labels(messages, endings, labels)
+        return [
+            Labelled(
+                tuple(row.tolist()),
+                self.generate(finished(messages, ending), max_tokens=max_tokens)
+                if np.exp(row[0]) >= least
+                else None,
+            )
+            for ending, row in zip(endings, scores, strict=True)
+        ]
 
 
 class FakePairClassifier:

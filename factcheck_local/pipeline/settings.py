@@ -77,8 +77,9 @@ class Settings:
     )
     atomizer: AtomizerName = setting(
         "atoms",
-        "How an answer is split into claims: atoms, by the LLM's adapter if it has one and else by a "
-        "prompt with examples; prompted, by that prompt in any case; or as VERIFY or VeriScore do.",
+        "How an answer is split into claims: atoms, by the LLM's adapter if it has one and else by "
+        "a prompt with examples; prompted, by that prompt in any case; or as VERIFY or VeriScore "
+        "do.",
     )
     k: int = setting(3, "How many passages are retrieved per claim.", low=1)
     retrieval: Retrieval = setting(

@@ -3,7 +3,8 @@ r"""Write a trained adapter as a GGUF file that llama.cpp puts on the unchanged 
     python -m training.adapter.export RUN/adapter.pt \\
         --out factcheck_local/models/weights/MODEL/relate-v2.gguf
 
-Prints the table for the model's card.
+The file is named by the prompt that the adapter was trained with. Prints the table for the
+model's card.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from gguf import GGUFReader, GGUFWriter
 
 from factcheck_local.models.adapters import Adapter, adapter_folder
 from factcheck_local.models.cards import sha256_of
-from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 
 #: A linear map's name in torch -> in a GGUF file.
 NAMES = {
@@ -70,7 +70,7 @@ def weights_of(path: Path) -> dict[str, torch.Tensor]:
     "--architecture", default="qwen2", show_default=True, help="The model's, in its GGUF."
 )
 def main(trained: Path, out: Path, architecture: str) -> None:
-    """Export TRAINED, an adapter.pt or state.pt of training.adapter.train."""
+    """Export TRAINED, an adapter.pt or state.pt of a run."""
     saved = torch.load(trained, weights_only=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer = GGUFWriter(out, architecture)
@@ -87,7 +87,7 @@ def main(trained: Path, out: Path, architecture: str) -> None:
     sha256 = sha256_of(out)
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB, {Adapter(out, sha256).name}", err=True)
     file = out.resolve().relative_to(adapter_folder().resolve()) if _is_shipped(out) else out
-    click.echo(f'[adapters.{ADAPTED_PROMPT}]\nfile = "{file.as_posix()}"\nsha256 = "{sha256}"')
+    click.echo(f'[adapters.{out.stem}]\nfile = "{file.as_posix()}"\nsha256 = "{sha256}"')
 
 
 def _is_shipped(path: Path) -> bool:

@@ -1,0 +1,103 @@
+"""Replies written side by side: the same as one by one, each its own, and the same again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.models.cached import CachedChatModel
+from factcheck_local.models.cards import find_card
+from factcheck_local.models.contracts import Message, adapted_to
+from factcheck_local.models.llama_cpp import BRANCHES, LlamaCppModel
+from factcheck_local.models.prompts import finished
+
+from .test_adapters import write_adapter
+
+PROMPT = "claims-v1"
+CHAT = [Message("system", "Name things."), Message("user", "Here is a list of colours.\n")]
+ENDINGS = ["Which is the sky's?", "Which is that of grass?", "Which is that of snow and milk?"]
+LABELS = ["claim", "meta", "opinion"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlamaCppModel]:
+    """A model with an adapter that changes nothing, to compare with the model alone."""
+    path: Path = tmp_path_factory.mktemp("adapter") / "none.gguf"
+    card = find_card("smollm2-135m", "llm")
+    model = LlamaCppModel.from_card(replace(card, adapters={PROMPT: write_adapter(path, size=0)}))
+    yield model
+    model.close()
+
+
+def test_replies_are_those_of_one_prompt_after_the_other(model: LlamaCppModel) -> None:
+    found = model.adapted(PROMPT).label_and_write(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=6)
+    scores = model.score_labels(CHAT, ENDINGS, LABELS)
+    np.testing.assert_allclose([reply.scores for reply in found], scores, atol=0.2)
+    for reply, ending in zip(found, ENDINGS, strict=True):
+        alone = model.generate(finished(CHAT, ending), max_tokens=6, start="claim\n")
+        assert reply.text == alone
+
+
+def test_it_writes_only_behind_a_probable_first_label(model: LlamaCppModel) -> None:
+    adapted = model.adapted(PROMPT)
+    scores = np.exp(model.score_labels(CHAT, ENDINGS, LABELS)[:, 0])
+    between = float(np.sort(scores)[:2].mean())
+    found = adapted.label_and_write(CHAT, ENDINGS, LABELS, least=between, max_tokens=3)
+    assert [reply.text is not None for reply in found] == (scores >= between).tolist()
+    assert adapted.label_and_write(CHAT, [], LABELS, least=0.0, max_tokens=3) == []
+
+
+def test_more_endings_than_branches_and_the_same_again(model: LlamaCppModel) -> None:
+    many = [f"{ending} ({i})" for i in range(BRANCHES // 3 + 1) for ending in ENDINGS]
+    ask = model.adapted(PROMPT).label_and_write
+    found = ask(CHAT, many, LABELS, least=0.0, max_tokens=3)
+    assert len(found) == len(many) > BRANCHES
+    assert ask(CHAT, many, LABELS, least=0.0, max_tokens=3) == found
+    other = [Message("user", "Another one. ")]
+    assert ask(other, many[:2], LABELS, least=0.0, max_tokens=3) != found[:2]
+    assert ask(CHAT, many, LABELS, least=0.0, max_tokens=3) == found
+
+
+def test_what_does_not_fit_is_an_error_and_harms_nothing(model: LlamaCppModel) -> None:
+    ask = model.adapted(PROMPT).label_and_write
+    before = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=3)
+    with pytest.raises(ScoringError, match="does not fit the context"):
+        ask([Message("user", "long " * 9000)], ENDINGS, LABELS, least=0.0, max_tokens=3)
+    assert ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=3) == before
+
+
+def test_it_leaves_the_model_alone_as_it_was(model: LlamaCppModel, smollm: LlamaCppModel) -> None:
+    model.adapted(PROMPT).label_and_write(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=3)
+    plain = smollm.score_labels(CHAT, ENDINGS, LABELS)
+    assert (model.score_labels(CHAT, ENDINGS, LABELS) == plain).all()
+
+
+def test_a_cache_keeps_replies_by_ending(model: LlamaCppModel, tmp_path: Path) -> None:
+    loads = []
+
+    def load() -> LlamaCppModel:
+        loads.append(1)
+        return model
+
+    def opened() -> CachedChatModel:
+        card = find_card("smollm2-135m", "llm")
+        adapters = {PROMPT: write_adapter(tmp_path / "none.gguf", size=0)}
+        return CachedChatModel(load, card.id, card.sha256, tmp_path / "said.sqlite", adapters)
+
+    first, again = opened(), opened()
+    one, other = (adapted_to(cached, PROMPT) for cached in (first, again))
+    assert one is not None
+    assert other is not None
+    found = one.label_and_write(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=3)
+    assert other.label_and_write(CHAT, ENDINGS[1:], LABELS, least=0.0, max_tokens=3) == found[1:]
+    assert (loads, again.calls, first.calls) == ([1], 2, 3)
+
+
+def test_a_model_without_the_adapter_has_none(smollm: LlamaCppModel) -> None:
+    assert adapted_to(smollm, PROMPT) is None
+    assert adapted_to(object(), PROMPT) is None

@@ -1,0 +1,157 @@
+"""Taking an answer apart in one pass: what is asked, what is believed, what a failure does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.types import Answer, Kind
+from factcheck_local.models.contracts import Labelled, Message
+from factcheck_local.models.fake import FakeAdapted
+from factcheck_local.pipeline.claims.atomize import Atomized, take_apart
+from factcheck_local.pipeline.claims.atomize.one_pass import KINDS, WINDOW
+from factcheck_local.pipeline.claims.split import segment
+
+TEXT = """Hello!
+
+## Edge firmware 4.3
+
+You have 24 hours to go back to 4.2. Rooms are warm, and nobody may use the lift.
+
+```
+reboot
+```
+
+Ask Joris first. Is that clear?
+"""
+ANSWER = Answer(TEXT, question="How long can an update of the Plover gateway be undone?")
+
+CLAIMS = {
+    "You have 24 hours to go back to 4.2.": "Edge firmware 4.3 of the Plover gateway can be taken "
+    "back to 4.2 within 24 hours.",
+    "Rooms are warm, and nobody may use the lift.": "The rooms are warm.\nNobody may use the lift.",
+}
+
+
+def part_of(text: str) -> str:
+    return text.rsplit("Part: ", 1)[1]
+
+
+def model(**others: str) -> FakeAdapted:
+    """Replies with ``CLAIMS``, or what is given by a part's first word; others claim nothing."""
+
+    def reply(messages: Sequence[Message]) -> str:
+        part = part_of(messages[-1].content)
+        return others.get(part.split()[0], CLAIMS.get(part, ""))
+
+    def label(_messages: Sequence[Message], ending: str, labels: Sequence[str]) -> str:
+        part = part_of(ending)
+        if part in CLAIMS or part.split()[0] in others:
+            return labels[0]
+        return "greeting" if part == "Hello!" else "instruction"
+
+    return FakeAdapted(reply, label)
+
+
+def apart(llm: FakeAdapted, answer: Answer = ANSWER) -> Atomized:
+    return take_apart(answer, segment(answer.text), llm)
+
+
+def test_kinds_and_claims_in_the_answer_s_order() -> None:
+    llm = model()
+    found = apart(llm)
+    assert [(a.kind, a.text) for a in found.atoms] == [
+        (Kind.META_STATEMENT, "Hello!"),
+        (Kind.META_STATEMENT, "Edge firmware 4.3"),
+        (Kind.FACT, CLAIMS["You have 24 hours to go back to 4.2."]),
+        (Kind.FACT, "The rooms are warm."),
+        (Kind.FACT, "Nobody may use the lift."),
+        (Kind.DATA_FORMAT, "```\nreboot\n```"),
+        (Kind.INSTRUCTION, "Ask Joris first."),
+        (Kind.QUESTION, "Is that clear?"),
+    ]
+    assert (found.failures, found.dropped, found.completed) == ({}, 0, 0)
+    for atom in found.atoms:
+        assert atom.span is not None
+        assert atom.span.of(TEXT) == atom.original
+
+
+def test_the_answer_stands_in_front_once_and_the_part_behind_it() -> None:
+    llm = model()
+    apart(llm)
+    prompt = llm.calls[0][-1].content
+    assert prompt.startswith(f"Question: {ANSWER.question}\n\nAnswer:\n{TEXT}")
+    assert prompt.endswith("Under: Edge firmware 4.3\nPart: You have 24 hours to go back to 4.2.")
+    assert len({call[-1].content.rpartition("\nUnder: ")[0] for call in llm.calls}) == 1
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Edge firmware 4.3 can be taken back within 25 hours.",  # a number that stands nowhere
+        "Edge firmware 4.3 cannot be taken back to 4.2 after 24 hours.",  # a denial
+        "Joris is warm in the lift.",  # another part's
+        "Penguins migrate through 24 hours of antarctic twilight.",  # other words
+        "Edge firmware 4.3 has 24 hours. " * 20,
+    ],
+)
+def test_what_the_part_does_not_say_is_dropped_and_the_part_stays(claim: str) -> None:
+    found = apart(model(You=claim))
+    texts = [a.text for a in found.atoms]
+    assert claim.strip() not in texts
+    assert "You have 24 hours to go back to 4.2." in texts
+    assert found.dropped == 1
+
+
+def test_a_clause_that_is_left_out_is_added() -> None:
+    found = apart(model(Rooms="The rooms are warm."))
+    assert [a.text for a in found.atoms if a.original.startswith("Rooms")] == [
+        "The rooms are warm.",
+        "Rooms are warm, and nobody may use the lift.",
+    ]
+    assert found.completed == 1
+
+
+def test_a_failure_is_no_verdict_and_no_loss() -> None:
+    class Failing(FakeAdapted):
+        def label_and_write(self, *_args: object, **_kwargs: object) -> list[Labelled]:
+            raise ScoringError("no room")
+
+    found = take_apart(ANSWER, segment(TEXT), Failing(lambda _: ""))
+    asked = [s.text for s in segment(TEXT) if s.kind is None]
+    assert [a.text for a in found.atoms if a.id in found.failures] == asked
+    assert set(found.failures.values()) == {"no room"}
+
+
+def test_of_a_long_answer_what_stands_around_is_shown() -> None:
+    paragraphs = [f"Rule {i} has {i + 100} words. " + "It is long. " * 40 for i in range(30)]
+    text = "\n\n".join(paragraphs)
+
+    def reply(messages: Sequence[Message]) -> str:
+        return part_of(messages[-1].content)
+
+    llm = FakeAdapted(reply)
+    found = apart(llm, Answer(text))
+    assert not found.failures
+    assert found.dropped == 0
+    shown = {call[-1].content.rpartition("\n\nPart: ")[0] for call in llm.calls}
+    assert 1 < len(shown) < len(text) / WINDOW + 2
+    assert max(map(len, shown)) < 1.5 * WINDOW
+    for call in llm.calls:
+        above, _, part = call[-1].content.rpartition("\n\nPart: ")
+        assert part in " ".join(above.split())
+
+
+def test_only_the_chosen_are_asked_for() -> None:
+    llm = model()
+    places = [i for i, s in enumerate(segment(TEXT)) if s.text.startswith("Rooms")]
+    found = take_apart(ANSWER, segment(TEXT), llm, chosen=places)
+    assert [a.text for a in found.atoms] == ["The rooms are warm.", "Nobody may use the lift."]
+    assert len(llm.calls) == 1
+
+
+def test_the_kinds_begin_with_the_one_that_has_claims() -> None:
+    assert next(iter(KINDS)) == "claim"
+    assert [k for k, kind in KINDS.items() if kind.check_worthy] == ["claim"]

@@ -1,0 +1,120 @@
+"""What the adapter that takes answers apart is trained on, and how an answer is read once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.prompts import load_prompt
+from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, KINDS, PROMPT
+from training.claims.answers import LabelledAnswer, answers, needs_question
+from training.claims.measure import items
+from training.claims.packing import KIND_WEIGHT, Packer
+from training.claims.train import rate
+
+ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
+
+
+@pytest.fixture(scope="module")
+def kept() -> list[LabelledAnswer]:
+    return answers(ATOMS, held_out=False)
+
+
+@pytest.fixture(scope="module")
+def held_out() -> list[LabelledAnswer]:
+    return answers(ATOMS, held_out=True)
+
+
+@pytest.fixture
+def packer() -> Packer:
+    """Of single characters, so that what is read can be read here, too."""
+    return Packer(lambda t: [ord(c) for c in t], chat_format("chatml"), load_prompt(PROMPT))
+
+
+def text_of(tokens: torch.Tensor) -> str:
+    return "".join(map(chr, tokens.tolist()))
+
+
+def test_every_answer_is_on_one_side(
+    kept: list[LabelledAnswer], held_out: list[LabelledAnswer]
+) -> None:
+    assert len(kept) + len(held_out) == 100
+    assert 10 <= len(held_out) <= 25
+    assert not {a.text for a in kept} & {a.text for a in held_out}
+
+
+def test_parts_are_the_product_s_and_nearly_all_are_there(
+    kept: list[LabelledAnswer], held_out: list[LabelledAnswer]
+) -> None:
+    parts = [(a, p) for a in (*kept, *held_out) for p in a.parts]
+    assert all(p.segment.span.of(a.text) == p.segment.text for a, p in parts)
+    assert {p.kind for _, p in parts} == set(KINDS)
+    assert all(bool(p.claims) == (p.kind == "claim") for _, p in parts)
+    assert len([p for _, p in parts if p.claims]) > 1050
+
+
+def test_a_question_is_needed_where_a_claim_has_a_word_of_it_alone() -> None:
+    found = next(a for a in answers(ATOMS, held_out=False) if a.parts[0].claims)
+    part = replace(found.parts[0], claims=("Narwhals have one tusk.",))
+    asked = LabelledAnswer("What of narwhals?", "They have one tusk.", (part,))
+    assert needs_question(asked)
+    assert not needs_question(replace(asked, text="Narwhals have one tusk."))
+
+
+def test_a_reply_sees_the_answer_and_its_own_part(
+    packer: Packer, kept: list[LabelledAnswer]
+) -> None:
+    answer = next(a for a in kept if len(a.parts) > 5)
+    (taught,) = packer.pack(answer, most=10**9)
+    ((begin, end, sees),) = taught.segments
+    assert (begin, end) == (0, len(taught.tokens))
+    firsts = torch.nonzero(taught.weights == KIND_WEIGHT).flatten().tolist()
+    for part, at in zip(answer.parts, firsts, strict=True):
+        place = int(taught.at[at])
+        read = text_of(taught.tokens[: place + 1][sees[place, : place + 1]])
+        assert f"Answer:\n{answer.text}" in read
+        assert read.endswith(
+            f"Part: {' '.join(part.segment.text.split())}<|im_end|>\n<|im_start|>assistant\n"
+        )
+        assert read.count("Part: ") == 1
+        assert int(taught.positions[place]) == len(read) - 1
+
+
+def test_the_reply_is_what_the_model_is_asked_to_write(
+    packer: Packer, kept: list[LabelledAnswer]
+) -> None:
+    answer = next(a for a in kept if {p.kind for p in a.parts} > {"claim"})
+    (taught,) = packer.pack(answer, most=10**9)
+    replies = text_of(taught.wanted).split("<|im_end|>")
+    assert replies[:-1] == [
+        "\n".join(("claim", *p.claims)) if p.claims else p.kind for p in answer.parts
+    ]
+
+
+def test_a_long_answer_is_read_in_several_sequences(
+    packer: Packer, kept: list[LabelledAnswer]
+) -> None:
+    answer = max(kept, key=lambda a: len(a.parts))
+    several = list(packer.pack(answer, most=3500))
+    assert len(several) > 1
+    assert all(len(t.tokens) <= 3500 for t in several)
+    (whole,) = packer.pack(answer, most=10**9)
+    assert torch.equal(torch.cat([t.wanted for t in several]), whole.wanted)
+
+
+def test_what_is_measured_is_what_people_wrote(held_out: list[LabelledAnswer]) -> None:
+    for item, answer in zip(items(held_out), held_out, strict=True):
+        assert [s.atoms for s in item.sentences] == [p.claims for p in answer.parts]
+
+
+def test_the_prompt_is_the_one_that_a_card_names() -> None:
+    assert load_prompt(PROMPT).id == ADAPTED_PROMPT
+
+
+def test_the_rate_warms_up_and_falls() -> None:
+    assert rate(0.0, 1.0) < rate(0.04, 1.0) < rate(0.05, 1.0) == 1.0
+    assert 1.0 > rate(0.5, 1.0) > rate(0.9, 1.0) > rate(1.0, 1.0) == 0.02

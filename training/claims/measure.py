@@ -1,0 +1,88 @@
+"""Measure how answers are taken apart, on those that were held out of training.
+
+    python -m training.claims.measure --out measured.jsonl
+    python -m training.claims.measure --out prompted.jsonl --set atomizer=prompted
+
+The atoms of each part are compared with the claims that people wrote for it, as
+``evaluate.atoms`` does with biographies: alike from a cosine on, one to one, within a part.
+Answers that were measured before are taken from the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from factcheck_local.core.text.wording import is_vague
+from factcheck_local.core.types import Answer, Kind, Span
+from factcheck_local.evaluate.atoms import Biography, Sentence, run, score
+from factcheck_local.models.registry import load_model
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.chosen import choose
+from factcheck_local.pipeline.claims.atomize.one_pass import KINDS
+from training.claims.answers import LabelledAnswer, answers
+from training.claims.train import DATA
+
+
+def items(found: Sequence[LabelledAnswer]) -> list[Biography]:
+    """Answers as ``evaluate.atoms`` compares them: parts with the claims of people."""
+    return [
+        Biography(
+            f"answer{number}",
+            Answer(answer.text, f"answer{number}", answer.question),
+            tuple(
+                Sentence(
+                    Span(p.segment.span.start, p.segment.span.end), p.kind == "claim", p.claims
+                )
+                for p in answer.parts
+            ),
+            "",
+        )
+        for number, answer in enumerate(found)
+    ]
+
+
+def kinds_right(found: Sequence[LabelledAnswer], checker: FactChecker) -> list[bool]:
+    """Of each part whether its kind is the one that it was given."""
+    right = []
+    for answer in found:
+        atoms, _ = checker.atoms(Answer(answer.text, None, answer.question))
+        for part in answer.parts:
+            given = {
+                a.kind if a.kind is not Kind.CLAIM else Kind.FACT
+                for a in atoms
+                if any(
+                    s is not None and s.overlaps(part.segment.span) for s in (a.span, *a.repeats)
+                )
+            }
+            right.append(given == {KINDS[part.kind]})
+    return right
+
+
+@click.command()
+@click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--set", "assigned", multiple=True, help="NAME=VALUE, as of verify.")
+@click.option("--limit", type=int, help="Answers.")
+def main(own: Path, out: Path, assigned: tuple[str, ...], limit: int | None) -> None:
+    """Print what of the held-out answers' claims is found, and how many atoms are theirs."""
+    found = answers(own / "atoms", held_out=True)[:limit]
+    checker = FactChecker(choose({}, assigned).settings)
+    embedder = load_model(checker.settings.embedder, "embedder")
+    rows = run(items(found), checker, embedder, out)
+    result: dict[str, Any] = score(rows)
+    own_atoms = [text for row in rows for s in row["sentences"] for text in s["own"]]
+    kinds = kinds_right(found, checker)
+    result["kinds_right"] = sum(kinds) / len(kinds)
+    result["vague"] = sum(map(is_vague, own_atoms)) / max(len(own_atoms), 1)
+    result["models"] = [{"id": checker.llm.id, "sha256": checker.llm.sha256}]
+    result["settings"] = checker.settings.line()
+    click.echo(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()
