@@ -29,6 +29,7 @@ from factcheck_local.evaluate.runner import Models, relation_of, run
 from factcheck_local.evaluate.scores import ONE_ITEM, always_supported, difference, score
 from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.cards import find_card
+from factcheck_local.models.contracts import Identified, identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import load_relation_model
@@ -238,7 +239,7 @@ def _factor(
         replace(
             signed,
             digest=digest,
-            models={name: {"id": m.id, "sha256": m.sha256} for name, m in named.items()},
+            models={name: identity(m) for name, m in named.items()},
         ),
         {name: factor.score(found, seed=signed.seed) for name, found in own.items()},
         pictures=_pictures(
@@ -265,13 +266,13 @@ def _factscore(
     embedder = load_model(settings.embedder, "embedder")
     checker = FactChecker(settings, llm=llm, embedder=embedder)
     rows = atoms.run(items, checker, embedder, out, _progress())
-    models = {"llm": llm, "embedder": embedder}
+    models: dict[str, Identified] = {"llm": llm, "embedder": embedder}
     return summary.write(
         out,
         replace(
             signed,
             digest=digest,
-            models={role: {"id": m.id, "sha256": m.sha256} for role, m in models.items()},
+            models={role: identity(m) for role, m in models.items()},
         ),
         {
             "pipeline": atoms.score(rows, seed=signed.seed),

@@ -24,7 +24,7 @@ from factcheck_local.core.types import Answer, Atom, Span
 from factcheck_local.evaluate.contract import digest_of, field_of, json_rows
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, precision_recall
-from factcheck_local.models.contracts import Embedder, FloatArray
+from factcheck_local.models.contracts import Embedder, FloatArray, identity
 from factcheck_local.pipeline.checker import FactChecker
 
 FILE = "ChatGPT.jsonl"
@@ -110,8 +110,8 @@ def run(
         progress(item.id, done, len(items))
         parts = {
             "settings": checker.settings.line(),
-            "llm": [checker.llm.id, checker.llm.sha256],
-            "embedder": [embedder.id, embedder.sha256],
+            "llm": identity(checker.llm),
+            "embedder": identity(embedder),
             "item": repr(item),
         }
         make = lambda i=item: _row(i, checker, embedder)  # noqa: E731

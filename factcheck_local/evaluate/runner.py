@@ -20,7 +20,7 @@ from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cached import CachedChatModel
-from factcheck_local.models.contracts import Embedder
+from factcheck_local.models.contracts import Embedder, identity
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import RelationModel, load_relation_model, thresholds_of
 from factcheck_local.pipeline.run import Run
@@ -41,10 +41,10 @@ class Models:
     embedder: Embedder
     relation: RelationModel
 
-    def named(self) -> dict[str, dict[str, str]]:
-        """Id and sha256 by role."""
+    def named(self) -> dict[str, dict[str, Any]]:
+        """What names each, by role."""
         roles = {"llm": self.llm, "embedder": self.embedder, "relation": self.relation}
-        return {role: {"id": m.id, "sha256": m.sha256} for role, m in roles.items()}
+        return {role: identity(m) for role, m in roles.items()}
 
 
 def relation_of(settings: Settings, llm: CachedChatModel) -> RelationModel:

@@ -66,7 +66,7 @@ class Signed:
         command: what makes it again.
         digest: sha256 of the data.
         settings: the settings' signature.
-        models: id and sha256 by role.
+        models: by role, as ``contracts.identity`` names them.
         limit: items drawn; None for all.
         seed: of the draw and of the intervals.
         notes: what a reader has to know.
@@ -76,7 +76,7 @@ class Signed:
     command: str
     digest: str
     settings: str
-    models: Mapping[str, Mapping[str, str]]
+    models: Mapping[str, Mapping[str, Any]]
     limit: int | None
     seed: int
     notes: tuple[str, ...] = ()
@@ -160,12 +160,18 @@ def to_markdown(result: Mapping[str, Any], *, level: int = 1, pictures: str = ""
 
 def signature(result: Mapping[str, Any]) -> str:
     """Settings, models, data, seed and machine on one line."""
-    models = "|".join(f"{r}:{m['id']}@{m['sha256'][:12]}" for r, m in result["models"].items())
+    models = "|".join(f"{role}:{_named(m)}" for role, m in result["models"].items())
     return (
         f"{result['settings']}|{models}|prompts:{result['prompts'][:12]}|"
         f"data:{result['data'][:12]}|limit:{result['limit']}|seed:{result['seed']}|"
         f"machine:{result['machine']}"
     )
+
+
+def _named(model: Mapping[str, Any]) -> str:
+    """A model with the beginnings of its hash and of its adapters'."""
+    adapters = (f"+{prompt}@{sha[:8]}" for prompt, sha in model.get("adapters", {}).items())
+    return f"{model['id']}@{model['sha256'][:12]}{''.join(adapters)}"
 
 
 def _names(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:

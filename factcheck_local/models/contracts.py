@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -171,6 +171,14 @@ def adapted_to(model: object, prompt: str) -> Adapted | None:
     if isinstance(model, Adaptable) and prompt in model.adapters:
         return model.adapted(prompt)
     return None
+
+
+def identity(model: Identified) -> dict[str, Any]:
+    """What names a model in a record: its id, its hash, and those of its adapters if it has any."""
+    found: dict[str, Any] = {"id": model.id, "sha256": model.sha256}
+    if isinstance(model, Adaptable) and model.adapters:
+        found["adapters"] = dict(model.adapters)
+    return found
 
 
 class Embedder(Identified, Protocol):

@@ -17,7 +17,7 @@ from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.store import Store
-from factcheck_local.models.contracts import Adaptable, ChatModel, Embedder, Identified
+from factcheck_local.models.contracts import ChatModel, Embedder, Identified, identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.relation import (
@@ -178,9 +178,8 @@ class Loaded:
         if (reranker := self.__dict__.get("reranker")) is not None:
             used.append(("reranker", reranker))
         return tuple(
-            {"role": role, "id": m.id, "sha256": m.sha256}
+            {"role": role, **identity(m)}
             | (describe(self.relation_model) if role == "relation" else {})
-            | (_adapters_of(m) if role == "llm" else {})
             for role, m in used
         )
 
@@ -231,12 +230,6 @@ class Loaded:
             "chunks": self.store.count(),
             "digest": self.store.digest(),
         }
-
-
-def _adapters_of(model: object) -> dict[str, Any]:
-    """What a run records of an LLM's adapters; nothing for a model that has none."""
-    adapters = dict(model.adapters) if isinstance(model, Adaptable) else {}
-    return {"adapters": adapters} if adapters else {}
 
 
 def _check_retriever(settings: Settings, store: Store | None) -> None:

@@ -20,6 +20,7 @@ import click
 from factcheck_local.core.text.wording import is_vague
 from factcheck_local.core.types import Answer, Kind, Span
 from factcheck_local.evaluate.atoms import Biography, Sentence, run, score
+from factcheck_local.models.contracts import identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.chosen import choose
@@ -79,7 +80,7 @@ def main(own: Path, out: Path, assigned: tuple[str, ...], limit: int | None) -> 
     kinds = kinds_right(found, checker)
     result["kinds_right"] = sum(kinds) / len(kinds)
     result["vague"] = sum(map(is_vague, own_atoms)) / max(len(own_atoms), 1)
-    result["models"] = [{"id": checker.llm.id, "sha256": checker.llm.sha256}]
+    result["models"] = [identity(checker.llm), identity(embedder)]
     result["settings"] = checker.settings.line()
     click.echo(json.dumps(result, indent=2))
 
