@@ -114,6 +114,13 @@ def test_a_clause_that_is_left_out_is_added() -> None:
     assert found.completed == 1
 
 
+def test_a_citation_is_no_number_that_a_claim_left_out() -> None:
+    said = "The lift carries 630 kg [2, 3]."
+    found = apart(model(The="The lift carries 630 kg."), Answer(said))
+    assert [a.text for a in found.atoms] == ["The lift carries 630 kg."]
+    assert found.atoms[0].original == said
+
+
 def test_a_failure_is_no_verdict_and_no_loss() -> None:
     class Failing(FakeAdapted):
         def label_and_write(self, *_args: object, **_kwargs: object) -> list[Labelled]:

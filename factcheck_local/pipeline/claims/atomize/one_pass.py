@@ -8,6 +8,7 @@ with every atomizer; words may come from the text around the unit, too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -19,12 +20,7 @@ from factcheck_local.core.types import Answer, Kind, Segment
 from factcheck_local.models.contracts import Adapted, Labelled
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.checks import left_out
-from factcheck_local.pipeline.claims.atomize.each import (
-    MAX_REPLY_TOKENS,
-    Atomized,
-    Split,
-    each_segment,
-)
+from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
 
@@ -55,6 +51,12 @@ MIN_KNOWN = 0.6
 
 #: Characters of an answer that are read at once, and of what stands in front of them.
 WINDOW, BEFORE = 5000, 1500
+
+#: A number in brackets names a source, and no claim takes it up.
+_CITATION = re.compile(r"\s*\[\d+(?:[,–-]\s*\d+)*\]")
+
+#: Longest claims of a unit, twice those of the training data: what is longer repeats itself.
+MAX_TOKENS = 192
 
 #: Units that are asked for together.
 TOGETHER = 16
@@ -100,7 +102,7 @@ def take_apart(
         around = " ".join((answer.question or "", *segment.headings, earlier))
         parsed = parse_claims(reply.text)
         kept = [text for text in parsed if founded(text, segment, around, answer.text)]
-        added = left_out(kept, segment.text)
+        added = left_out(kept, _CITATION.sub("", segment.text))
         whole = [one for text in (*kept, *added) for one in taken_apart(text)]
         units = tuple((Kind.FACT, text) for text in dict.fromkeys(whole))
         return Split(units, len(parsed) - len(kept), bool(added))
@@ -143,7 +145,7 @@ def _replies(
             endings,
             list(KINDS),
             least=MIN_CHECKABLE,
-            max_tokens=MAX_REPLY_TOKENS,
+            max_tokens=MAX_TOKENS,
         )
     except ScoringError as error:
         return dict.fromkeys(places, error)
