@@ -13,8 +13,17 @@ from factcheck_local.core.text.wording import (
     numbers,
     share_within,
 )
-from factcheck_local.models.contracts import Message, TextGenerator
+from factcheck_local.models.contracts import Message, TextGenerator, adapted_to
 from factcheck_local.models.prompts import load_prompt
+
+#: The prompt of a model with an adapter for it, by its id.
+ADAPTED_PROMPT = "correct-v2"
+
+#: What such a model replies where the source does not say what is right.
+NOTHING = "-"
+
+#: Stands for the title of a passage that has none, as for the relation model.
+UNTITLED = "document"
 
 MAX_REPLY_TOKENS = 160
 
@@ -33,10 +42,14 @@ class Wrong:
     Attributes:
         claim: the claim, understandable on its own.
         quote: what the source says.
+        title: of the passage that it stands in.
+        passage: the whole of it; empty for the quote alone.
     """
 
     claim: str
     quote: str
+    title: str = ""
+    passage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +76,26 @@ def rewrite(
     Args:
         sentence: of the answer.
         wrong: its contradicted claims, at least one.
-        generator: the model that writes.
+        generator: the model that writes, with its adapter for that if it has one.
         others: its other claims; what the sentence says for their sake has to stay.
         heading: what stands above the sentence.
     """
     text = " ".join(sentence.split())
+    adapted = adapted_to(generator, ADAPTED_PROMPT)
     for one in wrong:
-        messages = load_prompt("correct").opening(
-            heading=heading, source=one.quote, claim=one.claim, sentence=text
-        )
-        draft = _first_believed(messages, text, one, others, generator)
+        if adapted is not None:
+            messages = load_prompt(ADAPTED_PROMPT).opening(
+                title=one.title or UNTITLED,
+                passage=one.passage or one.quote,
+                quote=one.quote,
+                before=heading,
+                sentence=text,
+            )
+        else:
+            messages = load_prompt("correct").opening(
+                heading=heading, source=one.quote, claim=one.claim, sentence=text
+            )
+        draft = _first_believed(messages, text, one, others, adapted or generator)
         if draft.text is None:
             return draft
         text = draft.text
@@ -113,7 +136,9 @@ def _first_believed(
 def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterator[str]:
     """Why a rewriting is not believed, if anything speaks against it."""
     quote = one.quote
-    if not new or normalised(new) == normalised(old):
+    if new == NOTHING:
+        yield "the source does not say what is right"
+    elif not new or normalised(new) == normalised(old):
         yield "the model did not change the sentence"
     if invented := numbers(new) - numbers(old) - numbers(quote):
         yield f"the rewriting has a number that nobody gave: {min(invented)}"

@@ -116,9 +116,10 @@ def _units(assessment: _Row, text: str) -> tuple[list[_Unit], tuple[_Row, ...]]:
 def _drafts(assessment: _Row, units: Sequence[_Unit], checker: FactChecker) -> dict[int, Draft]:
     """A new sentence for each that has a contradicted claim with a quote against it."""
     headings = {s.span: s.headings for s in segment(assessment["answer"]["text"])}
+    passages = {c["id"]: c for c in assessment["contexts"]}
     found = {}
     for i, unit in enumerate(units):
-        wrong = [Wrong(c["text"], quote) for c in unit.of("contradicted") if (quote := _against(c))]
+        wrong = [w for c in unit.of("contradicted") if (w := _against(c, passages))]
         if wrong and len(wrong) == len(unit.of("contradicted")):
             found[i] = rewrite(
                 unit.text,
@@ -130,9 +131,13 @@ def _drafts(assessment: _Row, units: Sequence[_Unit], checker: FactChecker) -> d
     return found
 
 
-def _against(claim: _Row) -> str:
-    """What the evidence that weighs most against a claim says; empty if it has no quote."""
-    return next((quoted(e) for e in claim["evidence"] if e["relation"] == "contradiction"), "")
+def _against(claim: _Row, passages: Mapping[str, _Row]) -> Wrong | None:
+    """A claim with the evidence that weighs most against it; None if that has no quote."""
+    against = next((e for e in claim["evidence"] if e["relation"] == "contradiction"), None)
+    if against is None or not (quote := quoted(against)):
+        return None
+    passage = passages[against["context"]]
+    return Wrong(claim["text"], quote, passage.get("title") or "", passage["text"])
 
 
 # ----------------------------------------------------------------- verifying

@@ -115,7 +115,7 @@ class Labelled:
     text: str | None
 
 
-class Adapted(LabelScorer, Protocol):
+class Adapted(ChatModel, Protocol):
     """A model with one of its adapters."""
 
     def label_and_write(

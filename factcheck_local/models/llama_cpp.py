@@ -130,7 +130,29 @@ class LlamaCppModel:
         seed: int = 0,
     ) -> str:
         """Continue the chat; see ``TextGenerator``."""
-        self._use(None)
+        return self.generate_adapted(
+            None,
+            messages,
+            max_tokens=max_tokens,
+            stop=stop,
+            start=start,
+            temperature=temperature,
+            seed=seed,
+        )
+
+    def generate_adapted(
+        self,
+        adapter: str | None,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        start: str = "",
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> str:
+        """``generate`` with the adapter for a prompt, None for none."""
+        self._use(adapter)
         prompt = self._tokens(messages) + self._assistant_opening()
         prompt += self._llama.tokenize(start, markup=False)
         logits = self._read(prompt, room=max_tokens, wants_logits=True, fixed=self._fixed(messages))
@@ -373,6 +395,27 @@ class AdaptedModel:
         self.sha256 = model.sha256
         self._model = model
         self._prompt = prompt
+
+    def generate(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        stop: Sequence[str] = (),
+        start: str = "",
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> str:
+        """Continue the chat; see ``TextGenerator``."""
+        return self._model.generate_adapted(
+            self._prompt,
+            messages,
+            max_tokens=max_tokens,
+            stop=stop,
+            start=start,
+            temperature=temperature,
+            seed=seed,
+        )
 
     def score_labels(
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]

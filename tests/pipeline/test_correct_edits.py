@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -12,8 +14,10 @@ from hypothesis import strategies as st
 
 from factcheck_local.core.types import Span
 from factcheck_local.correct.edits import apply, marked, unified_diff, without
-from factcheck_local.correct.replace import Wrong, rewrite
-from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.correct.replace import ADAPTED_PROMPT, Draft, Wrong, rewrite
+from factcheck_local.models.cards import find_card
+from factcheck_local.models.fake import FakeAdapted, FakeChatModel
+from factcheck_local.models.prompts import load_prompt
 
 
 @given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.text(max_size=5))))
@@ -151,3 +155,40 @@ def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:
     assert "Sentence: Annual leave in Kiel is 25 days and expires in March." in (
         model.calls[1][-1].content
     )
+
+
+class _Adaptable(FakeChatModel):
+    """A model whose adapter writes by script, and which writes nothing without it."""
+
+    adapters = MappingProxyType({ADAPTED_PROMPT: "0" * 64})
+
+    def __init__(self, reply: str) -> None:
+        super().__init__(lambda _m: "written without the adapter")
+        self.writer = FakeAdapted(lambda _m: reply)
+
+    def adapted(self, prompt: str) -> FakeAdapted:
+        assert prompt == ADAPTED_PROMPT
+        return self.writer
+
+
+def test_a_model_with_an_adapter_reads_the_whole_passage() -> None:
+    good = SENTENCE.replace("30", "25")
+    model = _Adaptable(good)
+    wrong = replace(WRONG, title="Leave > Kiel", passage=f"Of Kiel. {WRONG.quote} No more.")
+    assert rewrite(SENTENCE, [wrong], model, heading="Leave").text == good
+    (turn,) = (call[-1].content for call in model.writer.calls)
+    assert turn == (
+        f"Source: Leave > Kiel\n{wrong.passage}\nIt says: {WRONG.quote}\n"
+        f"Before: Leave\nSentence: {SENTENCE}"
+    )
+    assert not model.calls
+
+
+def test_an_adapter_s_dash_says_that_the_source_has_nothing_right() -> None:
+    draft = rewrite(SENTENCE, [WRONG], _Adaptable("-"))
+    assert draft == Draft(None, "the source does not say what is right")
+
+
+def test_a_shipped_adapter_for_corrections_is_found_by_its_prompt() -> None:
+    assert load_prompt(ADAPTED_PROMPT).id == ADAPTED_PROMPT
+    assert ADAPTED_PROMPT in find_card("qwen2.5-coder-1.5b").adapters

@@ -8,15 +8,19 @@ from pathlib import Path
 import pytest
 import torch
 
+from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
+from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, KINDS, PROMPT
 from training.claims.answers import LabelledAnswer, answers, needs_question
+from training.claims.corrections import NOTHING, corrections, packed
 from training.claims.measure import items
 from training.claims.packing import KIND_WEIGHT, Packer
 from training.claims.train import rate
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
+CORRECTIONS = ATOMS.parent / "corrections"
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +122,31 @@ def test_the_prompt_is_the_one_that_a_card_names() -> None:
 def test_the_rate_warms_up_and_falls() -> None:
     assert rate(0.0, 1.0) < rate(0.04, 1.0) < rate(0.05, 1.0) == 1.0
     assert 1.0 > rate(0.5, 1.0) > rate(0.9, 1.0) > rate(1.0, 1.0) == 0.02
+
+
+def test_every_correction_is_on_one_side_and_says_why() -> None:
+    kept, held_out = (corrections(CORRECTIONS, held_out=h) for h in (False, True))
+    assert len(kept) + len(held_out) == 201
+    assert 20 <= len(held_out) <= 50
+    assert all(item.quote in item.passage for item in (*kept, *held_out))
+
+
+def test_a_corrected_sentence_sees_its_own_source_alone() -> None:
+    wrong = corrections(CORRECTIONS, held_out=False)[:4]
+    (taught,) = packed(
+        wrong,
+        tokenize=lambda t: [ord(c) for c in t],
+        template=chat_format("chatml"),
+        prompt=load_prompt(ADAPTED_CORRECTION),
+        most=10**9,
+    )
+    ((_, _, sees),) = taught.segments
+    last = int(taught.at.max())
+    read = text_of(taught.tokens[: last + 1][sees[last, : last + 1]])
+    assert wrong[-1].passage in read
+    assert not any(other.passage in read for other in wrong[:-1])
+    assert read.count("Correct the sentence by its source") == 1
+    wanted = text_of(taught.wanted)
+    assert wanted == "".join(f"{item.corrected or NOTHING}<|im_end|>" for item in wrong)
+    assert NOTHING == SAID_NOTHING
+    assert set(taught.weights.tolist()) == {1.0}

@@ -64,11 +64,11 @@ class Packer:
         for part in answer.parts:
             tail, begin = self._tail(part)
             if tails and len(prefix) + sum(len(t) for t, _ in tails) + len(tail) > most:
-                yield _taught(prefix, tails)
+                yield taught(prefix, tails, first=KIND_WEIGHT)
                 tails = []
             tails.append((tail, begin))
         if tails:
-            yield _taught(prefix, tails)
+            yield taught(prefix, tails, first=KIND_WEIGHT)
 
     def _prefix(self, answer: LabelledAnswer) -> list[int]:
         system, user = self._prompt.opening(question=answer.question, answer=answer.text)
@@ -92,7 +92,16 @@ class Packer:
         return front + reply + end, len(front)
 
 
-def _taught(prefix: Sequence[int], tails: Sequence[tuple[list[int], int]]) -> Taught:
+def taught(
+    prefix: Sequence[int], tails: Sequence[tuple[list[int], int]], *, first: float = 1.0
+) -> Taught:
+    """What is shared and what stands behind it, each with its own reply, as one sequence.
+
+    Args:
+        prefix: read by all.
+        tails: ids, and where the reply begins among them.
+        first: weight in the loss of a reply's first token, beside 1 for each of the others.
+    """
     tokens, positions = list(prefix), list(range(len(prefix)))
     owner = [0] * len(prefix)
     at: list[int] = []
@@ -103,7 +112,7 @@ def _taught(prefix: Sequence[int], tails: Sequence[tuple[list[int], int]]) -> Ta
         positions += range(len(prefix), len(prefix) + len(tail))
         owner += [number] * len(tail)
         at += range(here + begin - 1, here + len(tail) - 1)
-        weights += [KIND_WEIGHT] + [1.0] * (len(tail) - begin - 1)
+        weights += [first] + [1.0] * (len(tail) - begin - 1)
     places = torch.tensor(at)
     ids = torch.tensor(tokens)
     return Taught(

@@ -1,4 +1,4 @@
-"""Train an adapter that takes answers apart.
+"""Train an adapter that takes answers apart and corrects sentences.
 
     python -m training.claims.train --base model.gguf --out RUN --epochs 2
 
@@ -23,10 +23,12 @@ import click
 import torch
 import torch.nn.functional as F
 
+from factcheck_local.correct.replace import ADAPTED_PROMPT as CORRECT
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from training.adapter.model import Adapted, load
 from training.claims.answers import LabelledAnswer, answers, needs_question
+from training.claims.corrections import corrections, packed
 from training.claims.packing import Packer, Taught
 
 DATA = Path(__file__).parents[1] / "data"
@@ -92,6 +94,7 @@ class Teacher:
 @click.option("--base", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--start", type=click.Path(exists=True, path_type=Path), help="An adapter.pt.")
 @click.option("--epochs", type=float, default=2, show_default=True)
 @click.option("--rank", type=int, default=16, show_default=True)
 @click.option("--alpha", type=float, default=32, show_default=True)
@@ -105,6 +108,7 @@ def main(
     base: Path,
     own: Path,
     out: Path,
+    start: Path | None,
     epochs: float,
     rank: int,
     alpha: float,
@@ -127,6 +131,13 @@ def main(
         for answer in answers(own / "atoms", held_out=False)
         for taught in packer.pack(_drawn(answer, rng), most=tokens)
     ]
+    lessons += packed(
+        rng.sample(wrong := corrections(own / "corrections", held_out=False), len(wrong)),
+        tokenize=model.tokenize,
+        template=chat_format(template),
+        prompt=load_prompt(CORRECT),
+        most=tokens,
+    )
     size = sum(len(taught.tokens) for taught in lessons)
     click.echo(f"{len(lessons)} sequences of {size} tokens", err=True)
     teacher = Teacher(model, first_layer, _vocabulary(lessons, model))
@@ -139,6 +150,8 @@ def main(
         optimizer.load_state_dict(saved["optimizer"])
         step, seconds = saved["step"], saved["seconds"]
         click.echo(f"goes on after {step} steps, {seconds / 60:.0f} min", err=True)
+    elif start is not None:
+        model.restore(torch.load(start, weights_only=True)["adapter"])
     steps = round(epochs * len(lessons))
     begun, last_save = time.monotonic() - seconds, seconds
     kinds: list[float] = []
