@@ -193,30 +193,54 @@ def test_a_passage_that_shares_a_held_out_sentence_is_not_read(data: Path, tmp_p
         assert len(kept) == max(0, len(whole.groups) - 1)
 
 
-def test_a_run_goes_on_where_it_was(base: Path, data: Path, tmp_path: Path) -> None:
-    def run(minutes: float) -> dict[str, float]:
+def test_a_run_that_is_broken_off_goes_on_as_if_it_had_not_been(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(out: Path) -> dict[str, float]:
         arguments = ["--base", base, "--layers", 1, "--public", data, "--own", data]
-        arguments += ["--out", tmp_path / "run", "--minutes", minutes, "--max-tokens", 64]
+        arguments += ["--out", out, "--pairs", 60, "--tokens", 256, "--max-tokens", 64]
         train.main([str(a) for a in arguments], standalone_mode=False)
-        found: dict[str, float] = json.loads((tmp_path / "run" / "run.json").read_text())
+        found: dict[str, float] = json.loads((out / "run.json").read_text())
         return found
 
-    first = run(0.01)
-    assert first["steps"] > 0
-    assert first["seconds"] >= 0.6
+    whole = run(tmp_path / "whole")
+    assert whole["pairs"] >= 60
+    save = train._save
+
+    def save_twice(path: Path, model: object, optimizer: object, done: train.Progress) -> None:
+        save(path, model, optimizer, done)  # type: ignore[arg-type]
+        if done.steps == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "SAVE_SECONDS", -1)
+        patch.setattr(train, "_save", save_twice)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "broken")
+    rest = run(tmp_path / "broken")
+    assert (rest["steps"], rest["pairs"]) == (whole["steps"], whole["pairs"])
+    assert whole["steps"] > 3
     # Nothing is left to do.
-    assert run(0.01) == first
-    # A slow machine overdraws the first budget with its only step.
-    second = run(2 * first["seconds"] / 60)
-    assert second["steps"] > first["steps"]
-    assert second["seconds"] >= 2 * first["seconds"]
-    assert second["pairs"] > first["pairs"]
-    trained = BertForSequenceClassification.from_pretrained(tmp_path / "run" / "model")
-    assert trained.config.num_hidden_layers == 1
+    assert run(tmp_path / "broken") == rest
+    trained = [
+        BertForSequenceClassification.from_pretrained(tmp_path / name / "model")
+        for name in ("whole", "broken")
+    ]
+    assert trained[0].config.num_hidden_layers == 1
+    once, twice = (model.state_dict() for model in trained)
+    assert all(torch.equal(p, twice[n]) for n, p in once.items())
     before = BertForSequenceClassification.from_pretrained(base).state_dict()
-    changed = {n for n, p in trained.state_dict().items() if not torch.equal(p, before[n])}
+    changed = {n for n, p in once.items() if not torch.equal(p, before[n])}
     assert "classifier.weight" in changed
     assert not any("word_embeddings" in name for name in changed)
+
+
+def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
+    total = 10_000
+    assert train.rate(train.WARM_UP_PAIRS // 2, total, 1.0) == 0.5
+    assert train.rate(5_000, total, 1.0) == train.rate(5_000, 3 * total, 1.0) == 1.0
+    assert train.rate(8_000, total, 1.0) == pytest.approx(0.5)
+    assert train.rate(total + 5, total, 1.0) == 0.0
 
 
 def test_an_export_is_restored_to_what_int8_left_of_it(base: Path, tmp_path: Path) -> None:

@@ -1,16 +1,17 @@
 """Fine-tune the lowest layers of a sentence-embedding model as a three-way NLI encoder.
 
     python -m training.encoder.train --base DIR --layers 6 --public DATA/nli --out RUN \
-        --minutes 90 --held-out DATA/nli/factcheckbench-dev.jsonl
+        --pairs 30000 --held-out DATA/nli/factcheckbench-dev.jsonl
 
-Stops after ``--minutes`` of training, the learning rate falling over the last two fifths. The
-state is saved every few minutes; the same command goes on from it. ``--device cuda`` trains on a
-GPU. RUN/model is a transformers checkpoint, which ``training.encoder.export`` turns into the
+Reads ``--pairs`` pairs, the learning rate falling over the last two fifths. The state is saved
+every few minutes; the same command goes on from it, with the batches that would have come
+without the break. ``--device cuda`` trains on a GPU. RUN/model is a transformers checkpoint, which ``training.encoder.export`` turns into the
 file that ships.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Sequence
@@ -34,11 +35,15 @@ from training.overlap import Held
 DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 240
 LOG_STEPS = 20
+#: Pairs over which the learning rate rises to its peak.
+WARM_UP_PAIRS = 600
+#: Share of a run over which it falls to zero.
+DECAY = 0.4
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is: steps, pairs read, and seconds of training."""
+    """How far a run is: steps, pairs read, and seconds of training, pauses among them."""
 
     steps: int = 0
     pairs: int = 0
@@ -66,14 +71,18 @@ def build(base: Path, layers: int | None) -> Any:
     return model
 
 
-def rate(progress: float, peak: float) -> float:
-    """Learning rate: 3 % warm-up, constant, linear to zero over the last two fifths.
+def rate(read: int, total: int, peak: float) -> float:
+    """Learning rate: a warm-up, constant, linear to zero over the last two fifths.
+
+    As long as it is constant it does not depend on ``total``: a run that goes on with another
+    one is the run that had it from the start.
 
     Args:
-        progress: share of the run that is done, in [0, 1].
+        read: pairs so far.
+        total: pairs of the whole run.
         peak: the constant.
     """
-    return peak * min(progress / 0.03, 1.0, (1.0 - progress) / 0.4)
+    return peak * max(0.0, min(read / WARM_UP_PAIRS, 1.0, (total - read) / (DECAY * total)))
 
 
 def mean_loss(logits: torch.Tensor, claims: Sequence[Claim], smoothing: float) -> torch.Tensor:
@@ -107,7 +116,7 @@ def mean_loss(logits: torch.Tensor, claims: Sequence[Claim], smoothing: float) -
     help="A set to be measured on: no sentence of it is read.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-@click.option("--minutes", type=float, default=90, show_default=True)
+@click.option("--pairs", "total", type=int, default=30_000, show_default=True)
 @click.option("--lr", type=float, default=6e-5, show_default=True)
 @click.option("--tokens", type=int, default=2048, show_default=True, help="In a step, at most.")
 @click.option("--max-tokens", type=int, default=384, show_default=True, help="Of a pair.")
@@ -124,7 +133,7 @@ def main(
     soft_share: float,
     held_out: tuple[Path, ...],
     out: Path,
-    minutes: float,
+    total: int,
     lr: float,
     tokens: int,
     max_tokens: int,
@@ -155,13 +164,14 @@ def main(
     if state.exists():
         done = _restore(state, model, optimizer)
         click.echo(f"goes on after {done.steps} steps, {done.seconds / 60:.1f} min", err=True)
-    # A run that goes on draws another order: its seed moves with the steps done.
-    stream = batches(drawn_from, reader, tokens=tokens, seed=seed + done.steps)
-    budget, begun, last_save = 60 * minutes, time.monotonic() - done.seconds, done.seconds
+    stream = itertools.islice(
+        batches(drawn_from, reader, tokens=tokens, seed=seed), done.steps, None
+    )
+    begun, last_save = time.monotonic() - done.seconds, done.seconds
     loss_sum, count_sum = 0.0, 0
-    while done.seconds < budget:
+    while done.pairs < total:
         for group in optimizer.param_groups:
-            group["lr"] = rate(done.seconds / budget, lr)
+            group["lr"] = rate(done.pairs + 1, total, lr)
         batch = next(stream)
         with torch.autocast(torch.device(device).type, dtype=torch.bfloat16, enabled=half):
             logits = model(**reader.padded(batch).to(device)).logits
@@ -180,11 +190,11 @@ def main(
                 err=True,
             )
             loss_sum, count_sum = 0.0, 0
-        if done.seconds - last_save > SAVE_SECONDS or done.seconds >= budget:
+        if done.seconds - last_save > SAVE_SECONDS or done.pairs >= total:
             _save(state, model, optimizer, done)
             last_save = done.seconds
     model.save_pretrained(out / "model")
-    record = {"base": base.name, "layers": layers, "minutes": minutes, "lr": lr, "seed": seed}
+    record = {"base": base.name, "layers": layers, "total": total, "lr": lr, "seed": seed}
     (out / "run.json").write_text(json.dumps(record | asdict(done)) + "\n")
 
 
