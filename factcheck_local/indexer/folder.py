@@ -10,8 +10,9 @@ The folder holds::
     pair-scores.sqlite   scores of pairs, see `relate.cache`
     calibration.json  fitted on the user's own labels, see `relate.calibrations`
     risk.json         likewise, see `relate.risk`
+    passage-states/   what a model made of passages, see `Store.states`
 
-The last three do not depend on the passages: they outlive a rebuild.
+The three before the last do not depend on the passages: they outlive a rebuild.
 """
 
 from __future__ import annotations
@@ -28,7 +29,16 @@ from factcheck_local.indexer.database import exclusive
 from factcheck_local.indexer.fingerprint import REBUILD, Fingerprint
 from factcheck_local.indexer.lexical import LexicalIndex
 from factcheck_local.indexer.manifest_sqlite import SqliteManifest
-from factcheck_local.indexer.parts import CALIBRATION, INDEX, LEXICAL, LOCK, RISK, VERDICTS, Parts
+from factcheck_local.indexer.parts import (
+    CALIBRATION,
+    INDEX,
+    LEXICAL,
+    LOCK,
+    RISK,
+    STATES,
+    VERDICTS,
+    Parts,
+)
 from factcheck_local.indexer.passages import HNSW, Passages
 
 #: Name of the store's folder where none is given.
@@ -107,5 +117,6 @@ def erase(path: Path) -> None:
         for name in (database, f"{database}-wal", f"{database}-shm"):
             (path / name).unlink(missing_ok=True)
     (path / LOCK).unlink(missing_ok=True)
-    shutil.rmtree(path / _CHROMA, ignore_errors=True)
+    for folder in (_CHROMA, STATES):
+        shutil.rmtree(path / folder, ignore_errors=True)
     (path / _META).unlink()

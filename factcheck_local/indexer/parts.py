@@ -15,6 +15,9 @@ from factcheck_local.indexer.passages import Passages
 #: What the relation model keeps in a store's folder, see `Parts.path`.
 VERDICTS, CALIBRATION, RISK = "pair-scores.sqlite", "calibration.json", "risk.json"
 
+#: What a model made of passages, see `Store.states`; unlike those it does not outlive them.
+STATES = "passage-states"
+
 #: Names of other files there: the index of words, and what a run holds while it writes.
 LEXICAL, LOCK = "lexical.sqlite3", "writer.lock"
 

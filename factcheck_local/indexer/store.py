@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import Entry
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
-from factcheck_local.indexer.parts import Parts
+from factcheck_local.indexer.parts import STATES, Parts
 from factcheck_local.indexer.passages import (
     OWN,
     Metadata,
@@ -232,9 +233,7 @@ class Store:
             The record as written.
         """
         wanted = {chunk.id: metadata(draft.record, chunk) for chunk in chunks}
-        gone = [id_ for id_ in draft.there if id_ not in wanted]
-        self._lexical.delete(gone)
-        self._passages.delete(gone)
+        self._delete([id_ for id_ in draft.there if id_ not in wanted])
         self._passages.update(wanted, draft.there)
         digest = passages_digest({chunk.id: text_sha256(chunk.text) for chunk in chunks})
         record = replace(draft.record, chunks=len(chunks), digest=digest, complete=True)
@@ -271,10 +270,19 @@ class Store:
     def remove(self, source: str) -> None:
         """Remove a source and its passages; nothing where it is not there."""
         self._manifest.mark_incomplete(source)
-        gone = list(self._passages.of_source(source))
+        self._delete(list(self._passages.of_source(source)))
+        self._manifest.delete(source)
+
+    def _delete(self, gone: Sequence[str]) -> None:
+        """Delete passages and whatever holds their words."""
+        if gone and (self.path / STATES).exists():
+            try:
+                shutil.rmtree(self.path / STATES)
+            except OSError as error:
+                what = f"{error.filename}: cannot be removed: {error.strerror}"
+                raise StoreError(what) from error
         self._lexical.delete(gone)
         self._passages.delete(gone)
-        self._manifest.delete(source)
 
     def add_root(self, label: str, path: str) -> None:
         """Remember an indexed folder by its path from `path`'s parent, see `roots`."""
@@ -327,6 +335,15 @@ class Store:
     def size(self) -> int:
         """Bytes that the store takes on the disk of this machine."""
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+
+    @property
+    def states(self) -> Path | None:
+        """The folder where what a model made of passages may be kept.
+
+        It goes when a passage does, whose words it may hold. None where other machines write to
+        the store, too: what one of them removes would stay on this one.
+        """
+        return None if self._parts.shared else self.path / STATES
 
     def contexts(self, ids: Sequence[str]) -> list[Context]:
         """The passages with these ids, in this order.

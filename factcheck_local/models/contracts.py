@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -113,6 +114,21 @@ class Labelled:
 
     scores: tuple[float, ...]
     text: str | None
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A model that can keep on disk what it made of a prompt."""
+
+    def remembering(self, folder: Path) -> ChatModel:
+        """The model, with what the endings of ``score_labels`` share kept in a folder.
+
+        The same bytes come back, so the same scores. What is kept is the prompt in another form:
+        the folder is for texts that lie beside it anyway.
+
+        Args:
+            folder: made when something is kept.
+        """
 
 
 class Adapted(ChatModel, Protocol):

@@ -62,6 +62,7 @@ class LlamaContext:
         batch_tokens: that one call of ``decode`` may append.
         n_ctx: tokens that the sequence may have.
         n_vocab: length of a row of logits.
+        on_gpu: whether layers are offloaded.
 
     Raises:
         ModelError: if llama.cpp refuses the file or the context.
@@ -89,12 +90,12 @@ class LlamaContext:
             raise ModelError(f"{path}: llama.cpp cannot load this file (truncated, or not a GGUF)")
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = n_ctx
-        on_gpu = n_gpu_layers != 0 and can_offload()
-        self.batch_tokens = GPU_BATCH_TOKENS if on_gpu else BATCH_TOKENS
+        self.on_gpu = n_gpu_layers != 0 and can_offload()
+        self.batch_tokens = GPU_BATCH_TOKENS if self.on_gpu else BATCH_TOKENS
         params.n_batch = params.n_ubatch = self.batch_tokens
         params.flash_attn_type = (
             llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO
-            if on_gpu
+            if self.on_gpu
             else llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
         )
         params.n_threads = params.n_threads_batch = n_threads or available_cores()

@@ -1,9 +1,7 @@
 """An instructed LLM in this process: text generation and exact label scoring.
 
-One mechanism serves both: the cache keeps the tokens of the last prompt, and
-a new prompt decodes only what differs from it. Prompts that
-share their beginning (instructions and examples, then a passage) therefore
-pay for it once.
+One mechanism serves both, see ``llama_cache``: prompts that share their beginning
+(instructions and examples, then a passage) pay for it once.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Self
@@ -25,8 +23,13 @@ from factcheck_local.models.cards import ModelCard, data_directory
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.llama_branches import LlamaBranches
+from factcheck_local.models.llama_cache import PromptCache
 from factcheck_local.models.llama_context import LlamaContext, can_offload
 from factcheck_local.models.prompt_states import PromptStates
+
+#: Of passages, in a store's folder: bytes, and tokens of one with its instructions. With examples
+#: in front of it a passage would take as much of the disk as seven without.
+PASSAGE_BYTES, PASSAGE_TOKENS = 2**30, 1024
 
 #: Replies that are written side by side, and the tokens that each may take of the cache.
 BRANCHES, BRANCH_TOKENS = 16, 256
@@ -85,10 +88,8 @@ class LlamaCppModel:
             n_threads=n_threads,
             n_gpu_layers=n_gpu_layers,
         )
-        self._cached: list[int] = []
         self._adapters = dict(adapters or {})
-        self._using: str | None = None
-        self._states = states
+        self._cache = PromptCache(model_id, self._llama, self._adapters, states)
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
@@ -108,10 +109,14 @@ class LlamaCppModel:
             states=PromptStates(data_directory() / "prompt-states" / card.id, card.sha256),
         )
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether layers are offloaded to a GPU."""
+        return self._llama.on_gpu
+
     def forget(self) -> None:
         """Empty the cache, so that the next prompt is read from its first token."""
-        self._llama.cut(0)
-        self._cached = []
+        self._cache.forget()
 
     def close(self) -> None:
         """Free the model's memory."""
@@ -152,15 +157,17 @@ class LlamaCppModel:
         seed: int = 0,
     ) -> str:
         """``generate`` with the adapter for a prompt, None for none."""
-        self._use(adapter)
+        self._cache.use(adapter)
         prompt = self._tokens(messages) + self._assistant_opening()
         prompt += self._llama.tokenize(start, markup=False)
-        logits = self._read(prompt, room=max_tokens, wants_logits=True, fixed=self._fixed(messages))
+        logits = self._cache.read(
+            prompt, room=max_tokens, wants_logits=True, fixed=self._fixed(messages)
+        )
         # A character may span tokens, so bytes are decoded incrementally.
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         text = ""
         draw = np.random.default_rng(seed)
-        # The reply's tokens, read one by one, are not kept for the next prompt; see ``_read``.
+        # Read one by one: nothing of the reply is shared with the next prompt, see ``PromptCache``.
         for count in range(max_tokens):
             token = _next_token(logits, temperature, draw)
             if self._llama.ends_turn(token):
@@ -185,6 +192,10 @@ class LlamaCppModel:
         """Hash of each adapter by the id of its prompt; see ``Adaptable``."""
         return {prompt: adapter.sha256 for prompt, adapter in self._adapters.items()}
 
+    def remembering(self, folder: Path) -> AdaptedModel:
+        """The model, what endings share kept in a folder; see ``Remembering``."""
+        return AdaptedModel(self, None, folder)
+
     def adapted(self, prompt: str) -> AdaptedModel:
         """The model with one of its adapters; see ``Adaptable``."""
         if prompt not in self._adapters:
@@ -197,19 +208,29 @@ class LlamaCppModel:
         messages: Sequence[Message],
         endings: Sequence[str],
         labels: Sequence[str],
+        states: PromptStates | None = None,
     ) -> npt.NDArray[np.float64]:
-        """``score_labels`` with the adapter for a prompt, None for none."""
+        """``score_labels`` with the adapter for a prompt, None for none.
+
+        Args:
+            prompt: the prompt's id.
+            messages: see ``score_labels``, as the following two.
+            endings: n texts.
+            labels: L texts.
+            states: where the state of what the endings share is kept; None for nowhere.
+        """
         label_tokens = self._first_tokens(labels)
         scores = np.empty((len(endings), len(labels)))
         if not endings:
             return scores
-        self._use(prompt)
+        self._cache.use(prompt)
         closing = self._markup(self._format.close(messages[-1].role)) + self._assistant_opening()
         tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
         prefix = self._tokens(messages, unfinished=True)
-        self._read(prefix, room=max(map(len, tails)), fixed=self._fixed(messages))
+        longest, fixed = max(map(len, tails)), self._fixed(messages)
+        self._cache.read(prefix, room=longest, fixed=fixed, states=states)
         for i, tail in enumerate(tails):
-            logits = self._read(prefix + tail, room=0, wants_logits=True)
+            logits = self._cache.read(prefix + tail, room=0, wants_logits=True)
             scores[i] = self._label_scores(logits, label_tokens)
         return scores
 
@@ -291,13 +312,6 @@ class LlamaCppModel:
             going = following
         return {branch: text.decode("utf-8", "replace") for branch, text in said.items()}
 
-    def _use(self, prompt: str | None) -> None:
-        """Switch to the adapter for a prompt; what was read with another one is forgotten."""
-        if prompt != self._using:
-            self._llama.adapt(self._adapters[prompt].path if prompt else None)
-            self.forget()
-            self._using = prompt
-
     def _first_tokens(self, labels: Sequence[str]) -> list[int]:
         if not all(labels):
             raise ModelError(f"labels {list(labels)}: an empty label has no first token")
@@ -312,60 +326,6 @@ class LlamaCppModel:
         """How many tokens the fixed messages at the beginning of a chat take."""
         fixed = list(takewhile(lambda message: message.fixed, messages))
         return len(self._tokens(fixed)) if fixed else 0
-
-    def _read(
-        self, tokens: list[int], *, room: int, wants_logits: bool = False, fixed: int = 0
-    ) -> npt.NDArray[np.float32]:
-        """Bring the cache to hold ``tokens``.
-
-        Args:
-            tokens: of a prompt.
-            room: tokens that are to follow.
-            wants_logits: of the last token.
-            fixed: how many of the first tokens are the same in every run.
-
-        Returns:
-            Logits after the last token, shape (n_vocab,), or shape (0,) unless wanted.
-        """
-        if len(tokens) + room > self._llama.n_ctx:
-            raise ScoringError(
-                f"{self.id}: a prompt of {len(tokens)} tokens with {room} to follow does not "
-                f"fit the context of {self._llama.n_ctx}"
-            )
-        shared = _common_prefix(self._cached, tokens)
-        # A part of one token alone would take another kernel, see below.
-        if self._states and shared < fixed - 1 and fixed < len(tokens) - 1:
-            shared = self._read_fixed(self._states, tokens[:fixed])
-        if wants_logits or shared < len(tokens):
-            # Two tokens at least: one alone takes another kernel, and with it the
-            # logits after one prompt in three differ (by up to 0.9, SmolLM2 Q4_1).
-            shared = min(shared, max(len(tokens) - 2, 0))
-        return self._decode(tokens, shared, wants_logits=wants_logits)
-
-    def _read_fixed(self, states: PromptStates, tokens: list[int]) -> int:
-        """Bring the cache to hold the fixed beginning of a prompt; how many tokens it has."""
-        adapter = self._adapters[self._using].sha256 if self._using else ""
-        if states.restore(self._llama, adapter, tokens):
-            self._cached = list(tokens)
-            return len(tokens)
-        self._decode(tokens, 0, wants_logits=False)
-        states.keep(self._llama, adapter, tokens)
-        return len(tokens)
-
-    def _decode(
-        self, tokens: list[int], shared: int, *, wants_logits: bool
-    ) -> npt.NDArray[np.float32]:
-        """Decode ``tokens`` from position ``shared`` on; what the cache has there goes."""
-        self._llama.cut(shared)
-        self._cached = self._cached[:shared]
-        logits = np.empty(0, dtype=np.float32)
-        for part in _batches(range(shared, len(tokens)), self._llama.batch_tokens):
-            piece = tokens[part.start : part.stop]
-            logits = self._llama.decode(
-                piece, part.start, wants_logits=wants_logits and part.stop == len(tokens)
-            )
-            self._cached += piece
-        return logits
 
     def _tokens(self, messages: Sequence[Message], *, unfinished: bool = False) -> list[int]:
         """The chat as tokens; ``unfinished`` leaves the last turn open."""
@@ -388,13 +348,31 @@ class LlamaCppModel:
 
 
 class AdaptedModel:
-    """A model with one of its adapters, whose memory it shares; implements ``Adapted``."""
+    """A model with one of its adapters, whose memory it shares; implements ``Adapted``.
 
-    def __init__(self, model: LlamaCppModel, prompt: str) -> None:
+    Args:
+        model: the model.
+        prompt: id of the prompt that the adapter is for; None for the model alone.
+        folder: where states of what endings share are kept; None for nowhere.
+    """
+
+    def __init__(
+        self, model: LlamaCppModel, prompt: str | None, folder: Path | None = None
+    ) -> None:
         self.id = model.id
         self.sha256 = model.sha256
         self._model = model
         self._prompt = prompt
+        self._states: PromptStates | None = None
+        # A GPU reads a passage faster than its state comes from the disk.
+        if folder is not None and not model.on_gpu:
+            self._states = PromptStates(
+                folder, model.sha256, limit=PASSAGE_BYTES, most=PASSAGE_TOKENS
+            )
+
+    def remembering(self, folder: Path) -> AdaptedModel:
+        """The same, what endings share kept in a folder; see ``Remembering``."""
+        return AdaptedModel(self._model, self._prompt, folder)
 
     def generate(
         self,
@@ -421,7 +399,7 @@ class AdaptedModel:
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         """Score labels after endings of one shared prompt; see ``LabelScorer``."""
-        return self._model.score_adapted(self._prompt, messages, endings, labels)
+        return self._model.score_adapted(self._prompt, messages, endings, labels, self._states)
 
     def label_and_write(
         self,
@@ -432,7 +410,13 @@ class AdaptedModel:
         least: float,
         max_tokens: int,
     ) -> list[Labelled]:
-        """Labels and texts after endings of one shared prompt; see ``Adapted``."""
+        """Labels and texts after endings of one shared prompt; see ``Adapted``.
+
+        Raises:
+            ModelError: without an adapter, too.
+        """
+        if self._prompt is None:
+            raise ModelError(f"{self.id}: no adapter to write with")
         return self._model.label_and_write(
             self._prompt, messages, endings, labels, least=least, max_tokens=max_tokens
         )
@@ -447,20 +431,3 @@ def _next_token(
     # Gumbel's trick: the largest of logits / T + Gumbel noise is a draw from their softmax.
     tempered = logits.astype(np.float64) / temperature
     return int(np.argmax(tempered + draw.gumbel(size=tempered.shape)))
-
-
-def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
-    """Number of leading tokens that two prompts share."""
-    count = 0
-    for x, y in zip(a, b, strict=False):
-        if x != y:
-            break
-        count += 1
-    return count
-
-
-def _batches(positions: range, most: int) -> Iterator[range]:
-    """Cut positions into runs of nearly equal length, of at most so many each."""
-    count = -(-len(positions) // most)
-    for k in range(count):
-        yield positions[len(positions) * k // count : len(positions) * (k + 1) // count]

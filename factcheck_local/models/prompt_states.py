@@ -1,14 +1,16 @@
-"""Prompt states on disk: what a model made of instructions and examples, kept between runs.
+"""States on disk: what a model made of the beginning of a prompt, kept between runs.
 
-A prompt's examples are many more tokens than what is asked, and the same in every run. Their part
-of the cache is written to a file after it was read once, and read from there by the next process:
-the same bytes, so the same probabilities and replies. Only messages that are marked ``fixed`` are
-kept, which come from the package's prompts and hold nothing of a user's.
+Two kinds are kept. A prompt's instructions and examples are the same in every run: only messages
+that are marked ``fixed`` count, which come from the package's prompts and hold nothing of a
+user's; they lie in the user's data directory. A passage is the same in every answer that it is
+read for: what was made of it lies in its store's folder, and goes when the store changes, see
+``Store.states``. Either part of the cache is written to a file after it was read once, and read
+from there afterwards: the same bytes, so the same probabilities and replies.
 
-Files lie in the user's data directory, by everything their content depends on: weights, adapter,
-tokens, llama.cpp's version and the kernels that it takes on this processor. The name ends in the
-content's hash, so a file that was damaged is read over, and written anew. Against somebody who can
-write to the directory that is no protection; they could change the programs there as well.
+Files are named by everything their content depends on: weights, adapter, tokens, llama.cpp's
+version and the kernels that it takes on this processor. The name ends in the content's hash, so a
+file that was damaged is read over, and written anew. Against somebody who can write to the folder
+that is no protection; they could change the programs or the store as well.
 """
 
 from __future__ import annotations
@@ -25,8 +27,11 @@ from factcheck_local.models.cards import sha256_of
 #: Shorter ones are read faster than a file is opened.
 MIN_TOKENS = 128
 
-#: States that are kept for a model, the latest used; one of 1,500 tokens takes some 40 MB.
-KEPT = 12
+#: Longer ones take more of the disk than they save; of a model of 1.5 B a token takes 28 KB.
+MAX_TOKENS = 2048
+
+#: Bytes of a folder, the latest used are kept.
+LIMIT = 512 * 2**20
 
 #: Digits of the hashes in a file's name.
 DIGITS = 32
@@ -54,22 +59,33 @@ class PromptStates:
     Args:
         folder: where its files are; made when the first is written.
         weights: hash of the model's file.
+        limit: bytes that they may take.
+        most: tokens of a state; a longer one is not kept.
     """
 
-    def __init__(self, folder: Path, weights: str) -> None:
+    def __init__(
+        self, folder: Path, weights: str, *, limit: int = LIMIT, most: int = MAX_TOKENS
+    ) -> None:
         self._folder = folder
         self._weights = weights
+        self._limit = limit
+        self._most = most
 
-    def restore(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> bool:
-        """Bring a context to hold ``tokens``, if that was kept; else it holds nothing.
+    def restore(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> bool | None:
+        """Bring a context to hold ``tokens``, if that was kept.
 
         Args:
-            context: to be filled; what it held is gone in either case.
+            context: to be filled.
             adapter: hash of the adapter in use; empty for none.
-            tokens: the fixed beginning of a prompt.
+            tokens: the beginning of a prompt.
+
+        Returns:
+            None if nothing was kept, the context is as it was; False if what was is damaged, the
+            context is empty.
         """
-        if len(tokens) < MIN_TOKENS:
-            return False
+        if not MIN_TOKENS <= len(tokens) <= self._most:
+            return None
+        found = None
         try:
             for path in self._folder.glob(f"{self._key(context, adapter, tokens)}.*.state"):
                 whole = path.name.split(".")[1] == sha256_of(path)[:DIGITS]
@@ -77,10 +93,11 @@ class PromptStates:
                     os.utime(path)  # the latest used are kept
                     return True
                 logger.info("%s: damaged; the prompt is read again", path)
+                found = False
                 path.unlink()
         except OSError as error:
             logger.info("%s: the state of a prompt cannot be read: %s", self._folder, error)
-        return False
+        return found
 
     def keep(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> None:
         """Write the state of a context that holds ``tokens``.
@@ -88,7 +105,7 @@ class PromptStates:
         A folder that cannot be written to costs time in the next run and nothing else, so it is
         logged and no error.
         """
-        if len(tokens) < MIN_TOKENS:
+        if not MIN_TOKENS <= len(tokens) <= self._most:
             return
         key = self._key(context, adapter, tokens)
         partial = self._folder / f"{key}.{os.getpid()}.partial"
@@ -99,11 +116,18 @@ class PromptStates:
                     partial.replace(self._folder / f"{key}.{sha256_of(partial)[:DIGITS]}.state")
             finally:
                 partial.unlink(missing_ok=True)
-            found = sorted(self._folder.glob("*.state"), key=lambda p: -p.stat().st_mtime)
-            for old in found[KEPT:]:
-                old.unlink(missing_ok=True)
+            self._make_room()
         except OSError as error:
             logger.info("%s: the state of a prompt is not kept: %s", self._folder, error)
+
+    def _make_room(self) -> None:
+        kept = [(path, path.stat()) for path in self._folder.glob("*.state")]
+        kept.sort(key=lambda one: -one[1].st_mtime_ns)
+        total = 0
+        for path, about in kept:
+            total += about.st_size
+            if total > self._limit:
+                path.unlink(missing_ok=True)
 
     def _key(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> str:
         parts = "\n".join((self._weights, adapter, context.build, " ".join(map(str, tokens))))

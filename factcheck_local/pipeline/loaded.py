@@ -139,6 +139,7 @@ class Loaded:
             default_llm=self.settings.llm,
             loaded=self.__dict__.get("llm"),
             store_dir=self.store.path if self.store else None,
+            states=self.store.states if self.store else None,
             cache=self._cache,
             quantities=self.settings.quantities,
             cut_instructions=self.settings.cut_instructions,

@@ -205,6 +205,39 @@ def test_remove(store: Store) -> None:
     assert store.count() == 2
 
 
+def test_what_was_made_of_passages_goes_with_one_of_them(new_store: OpenStore) -> None:
+    store = new_store()
+    assert store.states is not None
+    store.put(record("a.txt"), passages(3), unit_vectors(3))
+
+    def keep() -> Path:
+        store.states.mkdir(exist_ok=True)  # type: ignore[union-attr]
+        kept: Path = store.states / "one.state"  # type: ignore[operator]
+        kept.write_bytes(b"words of a.txt")
+        return kept
+
+    kept = keep()
+    store.put(record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
+    store.revise(record("b.txt", prior=0.5))
+    store.remove("never.txt")
+    assert kept.exists(), "no passage went"
+    store.put(record("b.txt"), passages(1, "b.txt"), unit_vectors(1))
+    assert not kept.exists(), "one of two went"
+    kept = keep()
+    store.remove("a.txt")
+    assert not kept.exists()
+    kept = keep()
+    path = store.path
+    store.close()
+    Store.erase(path)
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("new_store", ["server"], indirect=True)
+def test_of_passages_that_others_may_remove_nothing_is_kept(new_store: OpenStore) -> None:
+    assert new_store().states is None
+
+
 @both_kinds
 def test_digest_does_not_depend_on_the_order_of_writing(new_store: OpenStore) -> None:
     digests = set()

@@ -92,6 +92,21 @@ def test_sharing_the_passage_changes_no_probability(changed: LlamaCppModel) -> N
         assert (scorer.score(PREMISE, [claim])[0] == row).all()
 
 
+def test_a_passage_is_kept_by_its_adapter(changed: LlamaCppModel, tmp_path: Path) -> None:
+    """What the adapter makes of a passage is another state than what the model alone does."""
+    premise = Premise(PREMISE.title, f"{PREMISE.text} " * 12)
+    models = (changed.adapted(ADAPTED_PROMPT), changed)
+    expected = [LlmPairScorer(m, prompt=ADAPTED_PROMPT).score(premise, CLAIMS) for m in models]
+    assert (expected[0] != expected[1]).any()
+    keeping = [m.remembering(tmp_path / "states") for m in models]
+    for _ in range(2):
+        for model, scores in zip(keeping, expected, strict=True):
+            changed.forget()
+            found = LlmPairScorer(model, prompt=ADAPTED_PROMPT).score(premise, CLAIMS)
+            assert (found == scores).all()
+    assert len(list((tmp_path / "states").glob("*.state"))) == 2
+
+
 def test_a_scorer_is_named_by_its_adapter(tmp_path: Path) -> None:
     adapter = write_adapter(tmp_path / "named.gguf", size=0.0)
     assert card_key(with_adapter(adapter)) == f"relate-v2+adapter-{adapter.sha256[:8]}"

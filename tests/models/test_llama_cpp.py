@@ -13,8 +13,9 @@ from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import ModelCard, ModelFile, find_card
 from factcheck_local.models.contracts import Message
+from factcheck_local.models.llama_cache import _batches
 from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
-from factcheck_local.models.llama_cpp import LlamaCppModel, _batches, gpu_layers
+from factcheck_local.models.llama_cpp import LlamaCppModel, gpu_layers
 from factcheck_local.models.registry import load_model
 
 from .helpers import card
@@ -128,19 +129,19 @@ def test_a_prompt_is_never_read_by_one_token(smollm: LlamaCppModel, length: int)
     """At these lengths the last token alone gives other logits than the prompt in one go."""
     tokens = smollm._tokens([Message("user", PASSAGE)])[:length]
     smollm.forget()
-    fresh = smollm._read(tokens, room=0, wants_logits=True)
-    assert np.array_equal(smollm._read(tokens, room=0, wants_logits=True), fresh)
+    fresh = smollm._cache.read(tokens, room=0, wants_logits=True)
+    assert np.array_equal(smollm._cache.read(tokens, room=0, wants_logits=True), fresh)
     smollm.forget()
-    smollm._read(tokens[:-1], room=0)
-    assert np.array_equal(smollm._read(tokens, room=0, wants_logits=True), fresh)
+    smollm._cache.read(tokens[:-1], room=0)
+    assert np.array_equal(smollm._cache.read(tokens, room=0, wants_logits=True), fresh)
     # What one more token leaves in the cache is the same, too.
     smollm.forget()
-    smollm._read(tokens[:-1], room=0)
-    smollm._read(tokens, room=0)
+    smollm._cache.read(tokens[:-1], room=0)
+    smollm._cache.read(tokens, room=0)
     longer = [*tokens, *tokens[:3]]
-    after = smollm._read(longer, room=0, wants_logits=True)
+    after = smollm._cache.read(longer, room=0, wants_logits=True)
     smollm.forget()
-    assert np.array_equal(smollm._read(longer, room=0, wants_logits=True), after)
+    assert np.array_equal(smollm._cache.read(longer, room=0, wants_logits=True), after)
 
 
 # ------------------------------------------------------------------- scoring

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from factcheck_local.models import prompt_states
+from factcheck_local.core.errors import ScoringError
+from factcheck_local.models import llama_cpp
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_cpp import LlamaCppModel
@@ -57,6 +58,21 @@ def states_in(folder: Path) -> list[Path]:
     return sorted((folder / "states").glob("*")) if (folder / "states").exists() else []
 
 
+def count_tokens(model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Gets the tokens that the model decodes from now on."""
+    decoded: list[int] = []
+    decode = model._llama.decode
+
+    def counted(
+        tokens: Sequence[int], start: int, *, wants_logits: bool
+    ) -> npt.NDArray[np.float32]:
+        decoded.extend(tokens)
+        return decode(tokens, start, wants_logits=wants_logits)
+
+    monkeypatch.setattr(model._llama, "decode", counted)
+    return decoded
+
+
 def test_a_state_gives_the_same_bits(
     fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,14 +83,7 @@ def test_a_state_gives_the_same_bits(
         writer.score_labels(chat("Is water wet"), ["?", " then?"], LABELS), expected
     )
     assert len(states_in(tmp_path)) == 1
-    decoded: list[int] = []
-    decode = reader._llama.decode
-
-    def counted(tokens: list[int], start: int, *, wants_logits: bool) -> np.ndarray:
-        decoded.extend(tokens)
-        return decode(tokens, start, wants_logits=wants_logits)
-
-    monkeypatch.setattr(reader._llama, "decode", counted)
+    decoded = count_tokens(reader, monkeypatch)
     assert np.array_equal(
         reader.score_labels(chat("Is water wet"), ["?", " then?"], LABELS), expected
     )
@@ -119,10 +128,57 @@ def test_a_folder_that_cannot_be_written_costs_no_run(
 def test_the_latest_used_are_kept(
     fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prompt_states, "KEPT", 1)
     model = fresh(True)
-    for about in ("One.", "Two."):
-        model.score_labels(chat("Is water wet?", about=about), [""], LABELS)
+    model.score_labels(chat("Is water wet?", about="One."), [""], LABELS)
+    (one,) = states_in(tmp_path)
+    monkeypatch.setattr(model._cache._states, "_limit", 3 * one.stat().st_size // 2)
+    model.score_labels(chat("Is water wet?", about="Two."), [""], LABELS)
     (kept,) = states_in(tmp_path)
+    assert kept != one
     model.score_labels(chat("Is water wet?", about="Two."), [""], LABELS)
     assert states_in(tmp_path) == [kept], "that of the last prompt"
+
+
+PASSAGE = "Staff have 27 days of leave a year, and those who work nights have 30 days. " * 8
+
+
+def asked(passage: str) -> list[Message]:
+    return [Message("system", "Answer.", fixed=True), Message("user", f"{passage}\nIs it so that")]
+
+
+def test_a_passage_is_read_once_for_all_answers(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same scores, with a part of the cache shared before it, with one that is damaged."""
+    claims = [" there are 27?", " there are 30 for nights?"]
+    plain = fresh(False)
+    expected = {p: plain.score_labels(asked(p), claims, LABELS) for p in (PASSAGE, PASSAGE[5:])}
+    for turn in ("written", "read", "damaged", "read"):
+        model = fresh(False)
+        decoded = count_tokens(model, monkeypatch)
+        keeping = model.remembering(tmp_path / "states")
+        for passage, scores in expected.items():
+            assert np.array_equal(keeping.score_labels(asked(passage), claims, LABELS), scores)
+        assert len(states_in(tmp_path)) == 2
+        again = 2 * len(model._llama.tokenize(PASSAGE, markup=False))
+        assert (len(decoded) < again) == (turn == "read")
+        if turn == "read":
+            for kept in states_in(tmp_path):
+                kept.write_bytes(kept.read_bytes()[:-9])
+
+
+def test_what_is_long_is_not_kept(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llama_cpp, "PASSAGE_TOKENS", MIN_TOKENS)
+    fresh(False).remembering(tmp_path / "states").score_labels(asked(PASSAGE), ["?"], LABELS)
+    assert states_in(tmp_path) == []
+
+
+def test_a_prompt_that_does_not_fit_is_refused_with_its_state_at_hand(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path
+) -> None:
+    keeping = fresh(False).remembering(tmp_path / "states")
+    keeping.score_labels(asked(PASSAGE), ["?"], LABELS)
+    with pytest.raises(ScoringError, match="does not fit the context of 2048"):
+        keeping.score_labels(asked(PASSAGE), ["word " * 2000], LABELS)

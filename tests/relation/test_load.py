@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from factcheck_local.core.errors import ModelError
+from factcheck_local.models.contracts import ChatModel
+from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.pipeline.relation import CalibratedRelationModel, describe, load_relation_model
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
@@ -81,3 +84,27 @@ def test_the_bounds_of_a_cascade_come_from_the_fast_models_card() -> None:
     for wrong in ({"sure": {"nonsense": 1}}, {"sure": 3}, {"sure": {"neutral": "high"}}):
         with pytest.raises(ModelError, match="option sure"):
             Sure.from_card(wrong)
+
+
+class Noting(FakeChatModel):
+    """Notes where it is told to keep what it made of passages."""
+
+    id = "smollm2-135m"
+
+    def __init__(self) -> None:
+        super().__init__(lambda _messages: "")
+        self.folders: list[Path] = []
+
+    def remembering(self, folder: Path) -> ChatModel:
+        self.folders.append(folder)
+        return self
+
+
+def test_a_model_is_told_where_to_keep_what_it_made_of_passages(tmp_path: Path) -> None:
+    model = Noting()
+    load = partial(load_relation_model, "llm", default_llm=model.id, loaded=model)
+    load(states=tmp_path, cache=False)
+    load()
+    assert model.folders == []
+    load(states=tmp_path)
+    assert model.folders == [tmp_path]

@@ -15,18 +15,18 @@ from training.overlap import Held
 
 #: Share of a run's tokens, by authored file.
 AUTHORED = {
-    "policies": 0.025,
-    "technical": 0.025,
-    "organisations": 0.03,
-    "operations": 0.03,
-    "encyclopedic": 0.03,
-    "wiki": 0.025,
-    "tables": 0.035,
-    "long-claims": 0.02,
-    "long-claims-2": 0.02,
-    "evidence": 0.05,
+    "policies": 0.035,
+    "technical": 0.035,
+    "organisations": 0.04,
+    "operations": 0.045,
+    "encyclopedic": 0.04,
+    "wiki": 0.035,
+    "tables": 0.05,
+    "long-claims": 0.03,
+    "long-claims-2": 0.03,
+    "evidence": 0.06,
 }
-SETS = 0.10
+SETS = 0.18
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.
 PUBLIC = {

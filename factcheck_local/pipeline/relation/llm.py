@@ -9,10 +9,11 @@ tokens are renormalised over them (FactReasoner §3.1, as exact label scoring).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Self, cast
 
 from factcheck_local.models.cards import ModelCard
-from factcheck_local.models.contracts import Adaptable, LabelScorer
+from factcheck_local.models.contracts import Adaptable, LabelScorer, Remembering
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
 
@@ -46,13 +47,25 @@ class LlmPairScorer:
         self.sha256 = scorer.sha256
 
     @classmethod
-    def of_card(cls, card: ModelCard, model: LabelScorer | Adaptable) -> Self:
-        """The best that a card offers for its loaded model: with its adapter, if it has one."""
-        name = f"{card.id}/{card_key(card)}"
-        if ADAPTED_PROMPT in card.adapters:
-            adapted = cast(Adaptable, model).adapted(ADAPTED_PROMPT)
-            return cls(adapted, prompt=ADAPTED_PROMPT, name=name)
-        return cls(cast(LabelScorer, model), name=name)
+    def of_card(
+        cls, card: ModelCard, model: LabelScorer | Adaptable, states: Path | None = None
+    ) -> Self:
+        """The best that a card offers for its loaded model: with its adapter, if it has one.
+
+        Args:
+            card: the model's.
+            model: as it was loaded.
+            states: where the model keeps what it made of passages, if it can; None for nowhere.
+        """
+        adapted = ADAPTED_PROMPT in card.adapters
+        scorer = cast(Adaptable, model).adapted(ADAPTED_PROMPT) if adapted else model
+        if states is not None and isinstance(scorer, Remembering):
+            scorer = scorer.remembering(states)
+        return cls(
+            cast(LabelScorer, scorer),
+            prompt=ADAPTED_PROMPT if adapted else PROMPT,
+            name=f"{card.id}/{card_key(card)}",
+        )
 
     def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
         """Score each hypothesis against the premise; see ``PairScorer``."""

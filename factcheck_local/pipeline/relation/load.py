@@ -33,12 +33,13 @@ class _Role:
     """How a model of one role becomes a scorer.
 
     Attributes:
-        scorer: makes the scorer of a card's loaded model.
+        scorer: makes the scorer of a card's loaded model; the last argument is the folder where it
+            may keep what it made of passages, or None.
         scorer_id: the scorer's id.
         calibration_key: gives the table of the card's ``calibration`` that is for it.
     """
 
-    scorer: Callable[[ModelCard, Any], PairScorer]
+    scorer: Callable[[ModelCard, Any, Path | None], PairScorer]
     scorer_id: Callable[[ModelCard], str]
     calibration_key: Callable[[ModelCard], str]
 
@@ -48,7 +49,9 @@ _ROLES = {
         llm.LlmPairScorer.of_card, lambda card: f"{card.id}/{llm.card_key(card)}", llm.card_key
     ),
     "encoder": _Role(
-        lambda _card, model: EncoderPairScorer(model), lambda card: card.id, lambda _card: "encoder"
+        lambda _card, model, _states: EncoderPairScorer(model),
+        lambda card: card.id,
+        lambda _card: "encoder",
     ),
 }
 
@@ -90,7 +93,11 @@ def _card_risk(card: ModelCard, slow: ModelCard | None = None) -> Thresholds | N
 
 
 def load_pair_scorer(
-    card: ModelCard, *, loaded: LabelScorer | None = None, cache_dir: Path | None = None
+    card: ModelCard,
+    *,
+    loaded: LabelScorer | None = None,
+    cache_dir: Path | None = None,
+    states: Path | None = None,
 ) -> PairScorer:
     """The uncalibrated scorer of a model.
 
@@ -99,6 +106,7 @@ def load_pair_scorer(
         loaded: an LLM that is in memory already, used if it is the one meant.
         cache_dir: the folder of the store that keeps scores. The model is then loaded
             at the first pair that is not kept there; None loads it now, and keeps none.
+        states: where a model may keep what it made of passages, see ``Store.states``.
 
     Raises:
         ModelError: if the model is not here or cannot be loaded.
@@ -108,7 +116,7 @@ def load_pair_scorer(
 
     def load() -> PairScorer:
         use = loaded is not None and loaded.id == card.id
-        return role.scorer(card, loaded if use else load_model(card.id))
+        return role.scorer(card, loaded if use else load_model(card.id), states)
 
     if cache_dir is None:
         return load()
@@ -129,6 +137,7 @@ def load_relation_model(
     default_llm: str,
     loaded: LabelScorer | None = None,
     store_dir: Path | None = None,
+    states: Path | None = None,
     cache: bool = True,
     quantities: bool = True,
     cut_instructions: bool = True,
@@ -146,7 +155,8 @@ def load_relation_model(
         loaded: an LLM that is in memory already, used if it is the one meant.
         store_dir: the folder of a store, whose calibration wins over the card's and
             whose cache is used; None for neither.
-        cache: whether that cache is used. It changes no score.
+        states: where a model may keep what it made of passages, see ``Store.states``.
+        cache: whether these two are used. It changes no score.
         quantities: whether quantities that exclude each other weigh in.
         cut_instructions: whether what is hidden in a text or addressed to a model is cut.
         tables: how it reads tables.
@@ -163,7 +173,12 @@ def load_relation_model(
     def single(one: str, said: Mapping[str, Any]) -> tuple[ModelCard, RelationModel, bool]:
         """Card and model, and whether it is calibrated as the card says."""
         card = relation_card(one, default_llm)
-        scorer = load_pair_scorer(card, loaded=loaded, cache_dir=store_dir if cache else None)
+        scorer = load_pair_scorer(
+            card,
+            loaded=loaded,
+            cache_dir=store_dir if cache else None,
+            states=states if cache else None,
+        )
         kept = find_calibration(store_dir, scorer.id, scorer.sha256) if store_dir else None
         own = kept.calibration if kept else None
         if "calibration" in said:
