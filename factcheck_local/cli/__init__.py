@@ -38,6 +38,8 @@ COMMANDS = {
     "calibrate": "Fit probabilities and thresholds to your own labels.",
     "infer": "Compute the posteriors of a network.",
     "bench": "Compare assessors on labelled data.",
+    "serve": "Serve checks and searches over HTTP.",
+    "audit": "Check and export a server's audit log.",
     "models": "List, fetch, add, check and carry models.",
     "settings": "Show every setting, its value and where that comes from.",
     "status": "Show the store's sources with their priors.",

@@ -52,6 +52,8 @@ class Loaded:
         cache: whether scores of pairs are kept in the store and taken from it. The
             same scores come back, so this is no setting.
         progress: told how far each stage is.
+        shared: whose LLM and embedder are used where they are the ones that the settings name,
+            loaded there on first use: for several runs with other settings or another store.
         recorded: what an earlier run says of its relation model, to go on with its calibration.
 
     Raises:
@@ -71,6 +73,7 @@ class Loaded:
         reranker: Reranker | None = None,
         cache: bool = True,
         progress: StageProgress = silent,
+        shared: Loaded | None = None,
         recorded: Mapping[str, Any] | None = None,
     ) -> None:
         if retriever is not None:
@@ -84,6 +87,7 @@ class Loaded:
         self._given_reranker = reranker
         self._cache = cache
         self._progress = progress
+        self._shared = shared
         self._recorded = recorded
         self._lock = threading.RLock()
 
@@ -96,7 +100,9 @@ class Loaded:
             llm = self.__dict__.get("llm")
             for name in _KEPT:
                 self.__dict__.pop(name, None)
-            if llm is not None and self._given_llm is None and hasattr(llm, "close"):
+            lent = self._shared.__dict__.get("llm") if self._shared else None
+            own = llm is not None and llm not in (self._given_llm, lent)
+            if own and hasattr(llm, "close"):
                 llm.close()
 
     def __enter__(self) -> Self:
@@ -115,13 +121,24 @@ class Loaded:
     @cached_property
     def llm(self) -> ChatModel:
         """The model that splits, rewords and, where it is the relation model, judges."""
-        loaded: ChatModel = self._given_llm or load_model(self.settings.llm, "llm")
+        if self._given_llm is not None:
+            return self._given_llm
+        if self._shared is not None and self._shared.settings.llm == self.settings.llm:
+            return self._shared.llm
+        loaded: ChatModel = load_model(self.settings.llm, "llm")
         return loaded
 
     @cached_property
     def embedder(self) -> Embedder:
         """The store's embedder."""
-        loaded: Embedder = self._given_embedder or load_model(self.settings.embedder, "embedder")
+        name, shared = self.settings.embedder, self._shared
+        loaded: Embedder
+        if self._given_embedder is not None:
+            loaded = self._given_embedder
+        elif shared is not None and shared.settings.embedder == name:
+            loaded = shared.embedder
+        else:
+            loaded = load_model(name, "embedder")
         if self.store is not None:
             made_with = self.store.fingerprint.embedder
             if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
@@ -134,6 +151,9 @@ class Loaded:
     @cached_property
     def relation_model(self) -> RelationModel:
         """The relation model; shares the LLM's memory where they are the same."""
+        if self._shared is not None and "llm" in self.settings.relation.split("+"):
+            # Loaded now, even if all scores turn out to be kept: it stays for the next run.
+            self.llm  # noqa: B018
         return self._given_relation_model or load_relation_model(
             self.settings.relation,
             default_llm=self.settings.llm,

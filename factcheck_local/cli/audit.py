@@ -1,0 +1,57 @@
+"""factcheck audit: prove that a server's audit log is what was written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from factcheck_local.core.errors import InputError
+from factcheck_local.serve.audit import AuditError, state_of, verified
+
+log_argument = click.argument(
+    "log", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="AUDIT.jsonl"
+)
+
+
+@click.group("audit")
+def command() -> None:
+    """Check and export the audit log of a server."""
+
+
+@command.command("verify")
+@log_argument
+@click.option("--expect", metavar="HASH", help="A hash that the log had at its end before.")
+def verify(log: Path, expect: str | None) -> None:
+    """Prove that every line follows from the one before, and show the last hash.
+
+    Kept elsewhere, that hash proves later that no line was cut off: --expect.
+    """
+    if expect is not None and all(entry["hash"] != expect for entry in _lines(log)):
+        raise AuditError(f"{log}: no line has the hash {expect}: lines were cut off")
+    try:
+        state = state_of(log)
+    except OSError as error:
+        raise InputError(f"{log}: cannot be read: {error.strerror}") from error
+    click.echo(f"{state.lines} lines hold; the last hash is {state.last}")
+
+
+@command.command("export")
+@log_argument
+@click.option("--since", metavar="DATE", default="", help="Only from this time on, as 2026-11-01.")
+@click.option("--who", help="Only of this caller.")
+def export(log: Path, since: str, who: str | None) -> None:
+    """Write lines that hold as JSON lines to stdout."""
+    for entry in _lines(log):
+        if entry["time"] >= since and who in (None, entry["who"]):
+            click.echo(json.dumps(entry, ensure_ascii=True))
+
+
+def _lines(log: Path) -> Iterator[dict[str, Any]]:
+    try:
+        yield from verified(log)
+    except OSError as error:
+        raise InputError(f"{log}: cannot be read: {error.strerror}") from error

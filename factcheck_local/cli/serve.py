@@ -1,0 +1,211 @@
+"""factcheck serve: checks over HTTP for a team, and the keys for it."""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
+from factcheck_local.cli.common import StorePlace, open_store, store_option
+from factcheck_local.cli.messages import tell
+from factcheck_local.core import egress
+from factcheck_local.core.errors import InputError
+
+if TYPE_CHECKING:
+    from factcheck_local.serve.access import Keys
+
+#: What a missing library says.
+EXTRA = "pip install 'factcheck-local[serve]'"
+
+
+class _Serving(SettingsCommand, click.Group):
+    """The server itself, and what is below it."""
+
+
+data_option = click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for checks, keys and the audit log; beside the store by default.",
+)
+
+
+@click.group("serve", cls=_Serving, invoke_without_command=True)
+@store_option
+@data_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+@click.option("--allowed-host", "names", multiple=True, help="Another name of this server.")
+@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False))
+@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False))
+@click.option("--behind-proxy", is_flag=True, help="TLS ends at a proxy in front of this.")
+@click.option(
+    "--queue", type=click.IntRange(min=1), default=100, show_default=True, help="Checks that wait."
+)
+@settings_options
+@click.pass_context
+def command(
+    context: click.Context,
+    store_path: StorePlace | None,
+    data: Path | None,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    tls_cert: str | None,
+    tls_key: str | None,
+    behind_proxy: bool,
+    queue: int,
+    assigned: tuple[str, ...],
+    preset: str | None,
+) -> None:
+    """Serve checks and searches over HTTP (docs/server.md).
+
+    On this machine alone no key is needed. Another address asks for a key with each request
+    (factcheck serve keys add NAME), and needs TLS files, or --behind-proxy.
+
+    \b
+    Example:
+      factcheck serve --store .factcheck
+    """  # noqa: D301
+    folder, place = _places(store_path, data)
+    if context.invoked_subcommand is not None:
+        context.obj = folder
+        return
+    if (tls_cert is None) != (tls_key is None):
+        raise click.UsageError("--tls-cert and --tls-key go together")
+    local = _is_loopback(host)
+    if not local and not tls_cert and not behind_proxy:
+        raise click.UsageError(
+            f"{host} is reached from other machines: give --tls-cert and --tls-key, or "
+            "--behind-proxy"
+        )
+    uvicorn = _uvicorn()
+    from factcheck_local.serve.app import Config, create_app
+
+    keys = _keys(folder)
+    needs_key = not local or behind_proxy
+    if needs_key and not keys.all():
+        raise InputError("no keys yet", hint="factcheck serve keys add NAME --scope check")
+    with open_store(place) as store:
+        settings = choose_settings({}, assigned, preset, store).settings
+    config = Config(
+        store=place,
+        folder=folder,
+        settings=settings,
+        needs_key=needs_key,
+        hosts=frozenset({"localhost", "127.0.0.1", "::1", host.lower(), *map(str.lower, names)}),
+        queue=queue,
+    )
+    app = create_app(config)
+    # Its user named it; nothing else may be listened to or reached.
+    egress.allow(host, port)
+    tell(f"serving {place} at {'https' if tls_cert else 'http'}://{host}:{port}, data in {folder}")
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        ssl_certfile=tls_cert,
+        ssl_keyfile=tls_key,
+        # Paths have ids of checks and nothing else, but the log is for what goes wrong.
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=behind_proxy,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=10,
+        limit_concurrency=512,
+    )
+
+
+@command.group("keys")
+def keys_command() -> None:
+    """Add, list and revoke the keys of a server."""
+
+
+@keys_command.command("add")
+@click.argument("name")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    type=click.Choice(["check", "search", "index", "admin"]),
+    help="Repeatable: what the key is for.",
+)
+@click.option("--as", "groups", multiple=True, help="Repeatable: sees only what this group may.")
+@click.pass_obj
+def add(folder: Path, name: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> None:
+    """Make a key and show it, this once."""
+    made = _keys(folder).add(name, scopes, groups or None)
+    _audit(folder, "key.added", name, scopes)
+    click.echo(made)
+    tell(f"the key of {name}; it is shown this once, only its hash is kept")
+
+
+@keys_command.command("list")
+@click.pass_obj
+def list_keys(folder: Path) -> None:
+    """Show names, scopes and groups."""
+    for key in _keys(folder).all():
+        made = datetime.fromtimestamp(key.created, UTC).date().isoformat()
+        groups = "everything" if key.groups is None else ", ".join(key.groups)
+        click.echo(f"{key.name}  {', '.join(key.scopes)}  sees {groups}  since {made}")
+
+
+@keys_command.command("revoke")
+@click.argument("name")
+@click.pass_obj
+def revoke(folder: Path, name: str) -> None:
+    """Forget a key; the next request with it is refused."""
+    _keys(folder).revoke(name)
+    _audit(folder, "key.revoked", name, ())
+    tell(f"the key of {name} is no longer taken")
+
+
+def _places(store_path: StorePlace | None, data: Path | None) -> tuple[Path, Path]:
+    """The server's folder and the store's.
+
+    Raises:
+        InputError: for a store on a server.
+    """
+    with open_store(store_path) as store:
+        place = store.path if store.place == str(store.path) else None
+    if place is None:
+        raise InputError("a store on a Chroma server cannot be served yet")
+    place = place.resolve()
+    folder = data or place.with_name(f"{place.name}-server")
+    return folder.resolve(), place
+
+
+def _keys(folder: Path) -> Keys:
+    from factcheck_local.serve.access import Keys
+
+    return Keys(folder / "keys.json")
+
+
+def _audit(folder: Path, what: str, name: str, scopes: tuple[str, ...]) -> None:
+    from factcheck_local.serve.audit import AuditLog
+
+    AuditLog(folder / "audit.jsonl").add("console", what, key=name, scopes=list(scopes))
+
+
+def _uvicorn() -> Any:  # noqa: ANN401
+    try:
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise InputError(f"serve needs {error.name}", hint=EXTRA) from error
+    return uvicorn
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,178 @@
+"""Who may do what: keys with scopes, kept as hashes in a file beside the checks.
+
+A key is 256 random bits, so its SHA-256 says as little of it as a slow hash would: there is
+nothing to guess. A key may carry the groups of ``--as``; then its holder sees only what the access
+labels of documents allow, in checks, quotes and search alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.core.errors import InputError, StoreError
+from factcheck_local.core.files import write_whole
+
+#: What a key may be for. ``admin`` is all of them, and everybody's checks.
+SCOPES = ("check", "search", "index", "admin")
+
+#: In front of each key, so that a scanner for secrets knows one.
+PREFIX = "fck_"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is kept of a key.
+
+    Attributes:
+        name: what its holder is called, in checks and in the audit log; unique.
+        sha256: of the key, in hex.
+        scopes: of ``SCOPES``, at least one.
+        groups: of ``--as``; None for one who sees everything.
+        created: seconds since 1970.
+    """
+
+    name: str
+    sha256: str
+    scopes: tuple[str, ...]
+    groups: tuple[str, ...] | None
+    created: float
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks.
+
+    Attributes:
+        name: of the key; ``local`` where none is needed.
+        scopes: what they may do.
+        groups: what they may see; None for everything.
+    """
+
+    name: str
+    scopes: frozenset[str]
+    groups: tuple[str, ...] | None = None
+
+    def may(self, scope: str) -> bool:
+        """Whether a scope is theirs."""
+        return scope in self.scopes or "admin" in self.scopes
+
+
+#: Whoever asks from this machine where no keys are asked for.
+LOCAL = Caller("local", frozenset(SCOPES))
+
+
+class Keys:
+    """The file of keys.
+
+    Args:
+        path: the file; not there as long as there are no keys.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: tuple[float, tuple[Key, ...]] | None = None
+
+    def all(self) -> tuple[Key, ...]:
+        """The keys, by name.
+
+        Raises:
+            StoreError: if the file is damaged.
+        """
+        try:
+            changed = self._path.stat().st_mtime_ns
+        except FileNotFoundError:
+            return ()
+        if self._read is None or self._read[0] != changed:
+            self._read = (changed, self._parsed())
+        return self._read[1]
+
+    def _parsed(self) -> tuple[Key, ...]:
+        try:
+            rows = json.loads(self._path.read_text(encoding="utf-8"))
+            return tuple(
+                Key(
+                    **row
+                    | {
+                        "scopes": tuple(row["scopes"]),
+                        "groups": None if row["groups"] is None else tuple(row["groups"]),
+                    }
+                )
+                for row in rows
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise StoreError(f"{self._path}: keys cannot be read: {error}") from error
+
+    def add(self, name: str, scopes: Sequence[str], groups: Sequence[str] | None) -> str:
+        """Make a key.
+
+        Args:
+            name: see ``Key``.
+            scopes: likewise.
+            groups: likewise.
+
+        Returns:
+            The key itself, which is not kept.
+
+        Raises:
+            InputError: for a name that is taken or empty, or an unknown scope.
+        """
+        if not name.strip() or not name.isprintable() or name == LOCAL.name:
+            raise InputError(f"a key's name: expected a text on one line, got {name!r}")
+        if any(key.name == name for key in self.all()):
+            raise InputError(f"there is a key named {name!r} already")
+        unknown = sorted(set(scopes) - set(SCOPES))
+        if unknown or not scopes:
+            raise InputError(f"scopes: expected some of {', '.join(SCOPES)}, got {list(scopes)}")
+        text = PREFIX + secrets.token_urlsafe(32)
+        made = Key(
+            name,
+            _hashed(text),
+            tuple(sorted(set(scopes))),
+            None if groups is None else tuple(groups),
+            time.time(),
+        )
+        self._write((*self.all(), made))
+        return text
+
+    def revoke(self, name: str) -> None:
+        """Forget a key; it counts no longer with the next request.
+
+        Raises:
+            InputError: if there is none of this name.
+        """
+        kept = tuple(key for key in self.all() if key.name != name)
+        if len(kept) == len(self.all()):
+            raise InputError(f"there is no key named {name!r}")
+        self._write(kept)
+
+    def caller(self, text: str) -> Caller | None:
+        """Who holds a key; None if nobody does.
+
+        All keys are compared, so the time says nothing of which one comes near.
+        """
+        given, found = _hashed(text), None
+        for key in self.all():
+            if hmac.compare_digest(given, key.sha256):
+                found = Caller(key.name, frozenset(key.scopes), key.groups)
+        return found
+
+    def _write(self, keys: Sequence[Key]) -> None:
+        rows: list[dict[str, Any]] = [asdict(key) for key in keys]
+        try:
+            self._path.touch(mode=0o600)
+            write_whole(self._path, json.dumps(rows, indent=2) + "\n")
+        except OSError as error:
+            raise InputError(f"{self._path}: cannot be written: {error.strerror}") from error
+        self._read = None
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

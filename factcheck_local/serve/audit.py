@@ -1,0 +1,166 @@
+"""The audit log: who did what, when, to which digests; append-only, each line chained to the last.
+
+A line is a JSON object whose ``hash`` is the SHA-256 of the line before it and of its own other
+fields, so that no line can be changed, taken out or moved without all behind it failing. Lines cut
+off at the end are missed only by whoever knows the last hash: keep that elsewhere now and then
+(``factcheck audit verify`` prints it, and compares it with ``--expect``). No text of an answer, a
+query or a document stands here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.core.errors import InputError, StoreError
+from factcheck_local.core.sqlite import connect
+
+#: What the first line follows.
+NOTHING = "0" * 64
+
+#: Bytes from the end of the file within which the last line begins.
+_TAIL = 65536
+
+
+class AuditError(InputError):
+    """The log is not what was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far a log that holds goes.
+
+    Attributes:
+        lines: how many there are.
+        last: hash of the last; ``NOTHING`` without any.
+    """
+
+    lines: int
+    last: str
+
+
+class AuditLog:
+    """A log that several processes may add to.
+
+    Args:
+        path: the file; its folder has to be there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, who: str, what: str, **about: str | int | float | list[str] | None) -> None:
+        """Add a line, on the disk when this returns.
+
+        Args:
+            who: name of the caller.
+            what: what they did, as ``check.submitted``.
+            about: ids, digests and counts; never a text.
+
+        Raises:
+            StoreError: if it cannot be written: then what was to be logged must not be done.
+        """
+        try:
+            with self._alone():
+                last, torn = self._end()
+                if torn:
+                    # A power cut tore a line that nobody was told of.
+                    os.truncate(self._path, self._path.stat().st_size - len(torn))
+                    last = self._write(
+                        last, "server", "audit.torn", {"sha256": hashlib.sha256(torn).hexdigest()}
+                    )
+                self._write(last, who, what, about)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(f"{self._path}: cannot be written: {error}") from error
+
+    def _write(self, last: Mapping[str, Any] | None, who: str, what: str, about: Any) -> Any:  # noqa: ANN401
+        entry = {
+            "number": (last["number"] if last else 0) + 1,
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "who": who,
+            "what": what,
+            "about": about,
+            "previous": last["hash"] if last else NOTHING,
+        }
+        entry["hash"] = _hash(entry)
+        with self._path.open("ab") as file:
+            file.write(_line(entry))
+            file.flush()
+            os.fsync(file.fileno())
+        return entry
+
+    def _end(self) -> tuple[dict[str, Any] | None, bytes]:
+        """The last whole line, and what was torn off behind it."""
+        if not self._path.exists():
+            self._path.touch(mode=0o600)
+        with self._path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL))
+            tail = file.read()
+        whole, _, torn = tail.rpartition(b"\n")
+        last = whole.rpartition(b"\n")[2]
+        try:
+            return (json.loads(last) if last else None), torn
+        except ValueError as error:
+            raise StoreError(f"{self._path}: its last line is damaged: {error}") from error
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from adding meanwhile."""
+        with closing(connect(self._path.with_suffix(".lock"))) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            yield
+
+
+def verified(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a log, each proven to follow from the one before.
+
+    Raises:
+        AuditError: at the first that does not, naming the line.
+        OSError: if the file cannot be read.
+    """
+    last = NOTHING
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                entry = json.loads(line)
+                whole = line == _line(entry)
+                follows = (entry["number"], entry["previous"]) == (number, last)
+                own = entry.pop("hash") == _hash(entry)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise AuditError(f"{path}, line {number}: is no line of an audit log") from error
+            if not (whole and follows and own):
+                why = "does not follow from the line before" if not follows else "was changed"
+                raise AuditError(f"{path}, line {number}: {why}")
+            last = _hash(entry)
+            yield entry | {"hash": last}
+
+
+def state_of(path: Path) -> State:
+    """Prove all of a log.
+
+    Raises:
+        AuditError: see ``verified``.
+        OSError: likewise.
+    """
+    state = State(0, NOTHING)
+    for entry in verified(path):
+        state = State(entry["number"], entry["hash"])
+    return state
+
+
+def _hash(entry: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_line(entry)).hexdigest()
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    text = json.dumps(entry, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.encode() + b"\n"

@@ -1,0 +1,140 @@
+"""What each request passes before a route sees it: host, origin, size, time, rate.
+
+Pure ASGI, so that nothing is read of a request that is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from factcheck_local.serve.problems import reply
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+#: Seconds that a body may take to arrive.
+BODY_SECONDS = 30.0
+
+#: Callers whose rate is remembered.
+REMEMBERED = 10_000
+
+
+class Gate:
+    """Wraps an application.
+
+    Args:
+        app: the application.
+        hosts: values of the Host header that are ours, lower case, without a port. Another one is
+            a page elsewhere whose name was made to point here (DNS rebinding).
+        most: bytes of a body.
+    """
+
+    def __init__(self, app: App, *, hosts: frozenset[str], most: int) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._most = most
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refused, body = self._refused(scope), b""
+        if refused is None:
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    body = await self._body(receive)
+            except TimeoutError:
+                refused = 408, "the body took too long"
+            except OverflowError:
+                refused = 413, f"the body has more than {self._most} bytes"
+        if refused is not None:
+            # What is left of the body is not read, so the connection cannot go on.
+            answer = reply(*refused, {"Connection": "close"})
+            await answer(scope, receive, send)
+            return
+        given = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return given.pop() if given else await receive()
+
+        await self._app(scope, replay, send)
+
+    def _refused(self, scope: Message) -> tuple[int, str] | None:
+        """Status and reason, for what is refused by its headers."""
+        headers: dict[str, str] = {}
+        for raw, value in scope["headers"]:
+            name = raw.decode("latin-1")
+            if name in headers and name in ("host", "content-length", "content-type", "origin"):
+                return 400, f"more than one {name}"
+            headers[name] = value.decode("latin-1")
+        host = urlsplit(f"//{headers.get('host', '')}")
+        try:
+            name = (host.hostname or "").lower()
+            own = headers.get("host", ""), host.port
+        except ValueError:
+            return 400, "Host: expected a name and a port"
+        if name not in self._hosts:
+            return 421, "this host name is not the server's; --allowed-host names others"
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != own[0]:
+            return 403, "a page of another origin may not ask here"
+        length = headers.get("content-length", "0")
+        if not length.isdecimal():
+            return 400, "Content-Length: expected a number"
+        if int(length) > self._most:
+            return 413, f"the body has more than {self._most} bytes"
+        has_body = length != "0" or "transfer-encoding" in headers
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if has_body and kind != "application/json":
+            return 415, "expected application/json"
+        return None
+
+    async def _body(self, receive: Receive) -> bytes:
+        parts, size, more = [], 0, True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                break
+            part = message.get("body", b"")
+            size += len(part)
+            if size > self._most:
+                raise OverflowError
+            parts.append(part)
+            more = message.get("more_body", False)
+        return b"".join(parts)
+
+
+class Rates:
+    """A token bucket for each caller.
+
+    Args:
+        per_minute: requests that a caller may make on and on.
+        burst: and at once.
+    """
+
+    def __init__(self, per_minute: float, burst: float) -> None:
+        self._rate = per_minute / 60.0
+        self._burst = burst
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait(self, caller: str) -> float:
+        """Count a request: 0.0 if it may pass, else seconds until one may."""
+        with self._lock:
+            now = time.monotonic()
+            left, then = self._left.pop(caller, (self._burst, now))
+            left = min(self._burst, left + (now - then) * self._rate)
+            passes = left >= 1.0
+            self._left[caller] = (left - 1.0 if passes else left, now)
+            while len(self._left) > REMEMBERED:
+                self._left.popitem(last=False)
+            return 0.0 if passes else (1.0 - left) / self._rate

@@ -1,0 +1,452 @@
+"""The checks of a server in a SQLite file: what waits, what runs, what came of it.
+
+A check is *queued*, *running*, then *done*, *failed* or *cancelled*. Each change is one
+transaction, so after a crash each check is in one of these, with the events that were told. Who
+claims a check gets a token; what comes back with another one is too late and is not taken, so
+nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from factcheck_local.core.errors import FactcheckError, StoreError
+from factcheck_local.core.sqlite import connect
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+#: States that no check leaves.
+ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
+
+#: How often a check is begun: one that ends its process each time is not tried for ever.
+ATTEMPTS = 3
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE checks (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    request TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    state TEXT NOT NULL,
+    token TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    created REAL NOT NULL,
+    started REAL,
+    finished REAL,
+    result TEXT,
+    problem TEXT
+);
+CREATE INDEX checks_by_state ON checks (state, number);
+CREATE INDEX checks_by_owner ON checks (owner, number);
+CREATE INDEX checks_by_digest ON checks (digest, state);
+CREATE TABLE keys_used (
+    owner TEXT NOT NULL,
+    key TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    check_id TEXT NOT NULL,
+    PRIMARY KEY (owner, key)
+);
+CREATE TABLE events (
+    check_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (check_id, number)
+) WITHOUT ROWID;
+"""
+
+
+class QueueFull(FactcheckError):
+    """As many checks wait as may."""
+
+
+class KeyReused(FactcheckError):
+    """An idempotency key came with another request than before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check as it is kept.
+
+    Attributes:
+        number: grows with each check.
+        id: a random name.
+        owner: who asked for it.
+        request: what was asked, as JSON holds it.
+        state: see the module.
+        attempts: how often it was begun.
+        created: seconds since 1970, as are the two below; None if that has not happened.
+        problem: why it failed, for people; None if it has not.
+    """
+
+    number: int
+    id: str
+    owner: str
+    request: Mapping[str, Any]
+    state: State
+    attempts: int
+    created: float
+    started: float | None
+    finished: float | None
+    problem: str | None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Self:
+        """The check of a row of ``_COLUMNS``."""
+        number, id_, owner, request, *rest = row
+        return cls(number, id_, owner, json.loads(request), *rest)
+
+
+_COLUMNS = "number, id, owner, request, state, attempts, created, started, finished, problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was told of a check.
+
+    Attributes:
+        number: from 1, without gaps.
+        name: what happened.
+        data: more of it, as JSON holds it.
+    """
+
+    number: int
+    name: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A check for whoever is to do it; ``token`` proves that it is still theirs."""
+
+    check: Check
+    token: str
+
+
+class Jobs:
+    """The file; any thread and process may use it.
+
+    Args:
+        path: the file; its folder has to be there.
+
+    Raises:
+        StoreError: if it is damaged, or of another version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._writing() as db:
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, _VERSION):
+                raise StoreError(f"{path}: expected checks of version {_VERSION}, got {version}")
+            if not version:
+                for statement in _TABLES.split(";\n"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+
+    # --------------------------------------------------------------- asking
+
+    def submit(
+        self,
+        owner: str,
+        request: Mapping[str, Any],
+        digest: str,
+        *,
+        most: int,
+        key: str | None = None,
+    ) -> tuple[Check, bool]:
+        """Queue a check, unless the same is there.
+
+        The same is what came with the same idempotency key, or else a check of the owner with this
+        digest that is done or yet to be.
+
+        Args:
+            owner: who asks.
+            request: what is to be checked.
+            digest: of everything that decides the outcome.
+            most: checks that may wait.
+            key: an idempotency key of the owner's; None for none.
+
+        Returns:
+            The check, and whether it is new.
+
+        Raises:
+            KeyReused: if the key came with another digest before.
+            QueueFull: if ``most`` checks wait.
+        """
+        with self._writing() as db:
+            found = self._same(db, owner, digest, key)
+            if found is not None:
+                self._use(db, owner, key, digest, found.id)
+                return found, False
+            if self._count(db, "queued") >= most:
+                raise QueueFull(f"{most} checks wait already")
+            id_ = uuid.uuid4().hex
+            db.execute(
+                "INSERT INTO checks (id, owner, request, digest, state, created) "
+                "VALUES (?, ?, ?, ?, 'queued', ?)",
+                (id_, owner, json.dumps(request), digest, time.time()),
+            )
+            self._use(db, owner, key, digest, id_)
+            _tell(db, id_, "queued", {})
+            return _find(db, id_), True
+
+    @staticmethod
+    def _same(db: sqlite3.Connection, owner: str, digest: str, key: str | None) -> Check | None:
+        if key is not None:
+            used = db.execute(
+                "SELECT digest, check_id FROM keys_used WHERE owner = ? AND key = ?", (owner, key)
+            ).fetchone()
+            if used is not None:
+                if used[0] != digest:
+                    raise KeyReused("this Idempotency-Key came with another request before")
+                return _find(db, used[1])
+        row = db.execute(
+            f"SELECT {_COLUMNS} FROM checks WHERE digest = ? AND owner = ? "
+            "AND state IN ('queued', 'running', 'done') ORDER BY number DESC LIMIT 1",
+            (digest, owner),
+        ).fetchone()
+        return None if row is None else Check.of(row)
+
+    @staticmethod
+    def _use(
+        db: sqlite3.Connection, owner: str, key: str | None, digest: str, check_id: str
+    ) -> None:
+        if key is not None:
+            db.execute(
+                "INSERT OR IGNORE INTO keys_used VALUES (?, ?, ?, ?)",
+                (owner, key, digest, check_id),
+            )
+
+    def cancel(self, id_: str) -> Check:
+        """Let go of a check; one that runs ends before its next pair.
+
+        Raises:
+            KeyError: if there is none of this id.
+        """
+        with self._writing() as db:
+            if _find(db, id_).state not in ENDED:
+                self._end(db, id_, "cancelled")
+            return _find(db, id_)
+
+    # --------------------------------------------------------------- reading
+
+    def find(self, id_: str) -> Check:
+        """The check of an id.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        with self._connected() as db:
+            return _find(db, id_)
+
+    def result(self, id_: str) -> dict[str, Any] | None:
+        """The assessment of a check that is done; None of another.
+
+        Raises:
+            KeyError: if there is none of this id.
+        """
+        with self._connected() as db:
+            row = db.execute("SELECT result FROM checks WHERE id = ?", (id_,)).fetchone()
+        if row is None:
+            raise KeyError(id_)
+        return None if row[0] is None else dict(json.loads(row[0]))
+
+    def latest(
+        self,
+        owner: str | None,
+        *,
+        state: State | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[Check]:
+        """Checks, the latest first.
+
+        Args:
+            owner: whose; None for everybody's.
+            state: only those in it.
+            before: only those of a smaller number.
+            limit: how many at most.
+        """
+        wanted = {"owner =": owner, "state =": state, "number <": before}
+        given = {column: value for column, value in wanted.items() if value is not None}
+        where = " AND ".join(f"{column} ?" for column in given) or "1"
+        with self._connected() as db:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM checks WHERE {where} ORDER BY number DESC LIMIT ?",
+                (*given.values(), limit),
+            ).fetchall()
+        return [Check.of(row) for row in rows]
+
+    def ahead(self, check: Check) -> int:
+        """How many checks come before one that is queued, those that run among them."""
+        with self._connected() as db:
+            row = db.execute(
+                "SELECT count(*) FROM checks WHERE state = 'running' "
+                "OR (state = 'queued' AND number < ?)",
+                (check.number,),
+            ).fetchone()
+        return int(row[0])
+
+    def counts(self) -> dict[str, int]:
+        """How many checks are in each state; states without any are left out."""
+        with self._connected() as db:
+            rows = db.execute("SELECT state, count(*) FROM checks GROUP BY state").fetchall()
+        return dict(rows)
+
+    def events(self, id_: str, after: int = 0) -> list[Event]:
+        """What was told of a check behind an event's number, in order."""
+        with self._connected() as db:
+            rows = db.execute(
+                "SELECT number, name, data FROM events WHERE check_id = ? AND number > ? "
+                "ORDER BY number",
+                (id_, after),
+            ).fetchall()
+        return [Event(number, name, json.loads(data)) for number, name, data in rows]
+
+    # --------------------------------------------------------------- doing
+
+    def recover(self) -> list[str]:
+        """Queue again what ran when its process died; ids of the checks that ran.
+
+        One that was begun ``ATTEMPTS`` times has failed.
+        """
+        with self._writing() as db:
+            rows = db.execute(
+                "SELECT id, attempts FROM checks WHERE state = 'running' ORDER BY number"
+            ).fetchall()
+            for id_, attempts in rows:
+                if attempts < ATTEMPTS:
+                    db.execute(
+                        "UPDATE checks SET state = 'queued', token = NULL, started = NULL "
+                        "WHERE id = ?",
+                        (id_,),
+                    )
+                    _tell(db, id_, "queued", {"again": attempts})
+                else:
+                    why = f"the process that checked it ended {attempts} times"
+                    self._end(db, id_, "failed", problem=why)
+        return [id_ for id_, _ in rows]
+
+    def claim(self) -> Claimed | None:
+        """Begin with the check that waits longest; None if none does."""
+        with self._writing() as db:
+            row = db.execute(
+                f"SELECT {_COLUMNS} FROM checks WHERE state = 'queued' ORDER BY number LIMIT 1"
+            ).fetchone()
+            if row is None:
+                return None
+            id_, token = Check.of(row).id, uuid.uuid4().hex
+            db.execute(
+                "UPDATE checks SET state = 'running', token = ?, started = ?, "
+                "attempts = attempts + 1 WHERE id = ?",
+                (token, time.time(), id_),
+            )
+            _tell(db, id_, "running", {})
+            return Claimed(_find(db, id_), token)
+
+    def is_due(self, claimed: Claimed) -> bool:
+        """Whether a check is still to be done by whoever claimed it: not if it was cancelled."""
+        with self._connected() as db:
+            return self._holds(db, claimed)
+
+    def tell(self, claimed: Claimed, name: str, data: Mapping[str, Any]) -> bool:
+        """Add an event of a check that runs; whether it is still due."""
+        with self._writing() as db:
+            if not self._holds(db, claimed):
+                return False
+            _tell(db, claimed.check.id, name, data)
+            return True
+
+    def finish(self, claimed: Claimed, result: Mapping[str, Any]) -> bool:
+        """Keep what came of a check; False, and nothing is kept, if it is no longer due."""
+        with self._writing() as db:
+            if not self._holds(db, claimed):
+                return False
+            self._end(db, claimed.check.id, "done", result=json.dumps(result))
+            return True
+
+    def fail(self, claimed: Claimed, problem: str) -> bool:
+        """Keep why a check failed; False if it is no longer due."""
+        with self._writing() as db:
+            if not self._holds(db, claimed):
+                return False
+            self._end(db, claimed.check.id, "failed", problem=problem)
+            return True
+
+    @staticmethod
+    def _end(
+        db: sqlite3.Connection,
+        id_: str,
+        state: State,
+        *,
+        result: str | None = None,
+        problem: str | None = None,
+    ) -> None:
+        db.execute(
+            "UPDATE checks SET state = ?, token = NULL, finished = ?, result = ?, problem = ? "
+            "WHERE id = ?",
+            (state, time.time(), result, problem, id_),
+        )
+        _tell(db, id_, state, {} if problem is None else {"problem": problem})
+
+    @staticmethod
+    def _holds(db: sqlite3.Connection, claimed: Claimed) -> bool:
+        row = db.execute(
+            "SELECT token FROM checks WHERE id = ? AND state = 'running'", (claimed.check.id,)
+        ).fetchone()
+        return row is not None and row[0] == claimed.token
+
+    @staticmethod
+    def _count(db: sqlite3.Connection, state: State) -> int:
+        row = db.execute("SELECT count(*) FROM checks WHERE state = ?", (state,)).fetchone()
+        return int(row[0])
+
+    # --------------------------------------------------------------- the file
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(connect(self.path)) as db:
+                yield db
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: checks cannot be kept: {error}") from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """All of what is done within, or nothing."""
+        with self._connected() as db:
+            # A check is told to be queued or done before its answer goes out: to the disk first.
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+
+def _find(db: sqlite3.Connection, id_: str) -> Check:
+    row = db.execute(f"SELECT {_COLUMNS} FROM checks WHERE id = ?", (id_,)).fetchone()
+    if row is None:
+        raise KeyError(id_)
+    return Check.of(row)
+
+
+def _tell(db: sqlite3.Connection, id_: str, name: str, data: Mapping[str, Any]) -> None:
+    db.execute(
+        "INSERT INTO events SELECT ?, coalesce(max(number), 0) + 1, ?, ? FROM events "
+        "WHERE check_id = ?",
+        (id_, name, json.dumps(data), id_),
+    )

@@ -1,0 +1,60 @@
+"""What goes wrong, as RFC 9457 says it: ``application/problem+json``."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from factcheck_local.core.errors import FactcheckError
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(Exception):
+    """Ends a request.
+
+    Args:
+        status: of HTTP.
+        detail: what is wrong, for people, on one line.
+        headers: of the reply.
+    """
+
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = headers
+
+
+def reply(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """A problem's body."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    return JSONResponse(
+        body | {"detail": detail}, status_code=status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def of_problem(_request: Request, error: Problem) -> JSONResponse:
+    """The reply to a ``Problem``."""
+    return reply(error.status, error.detail, error.headers)
+
+
+def of_http(_request: Request, error: HTTPException) -> JSONResponse:
+    """The reply where no route, or not this method of it, is there."""
+    return reply(error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+def of_validation(_request: Request, error: RequestValidationError) -> JSONResponse:
+    """The reply to a request that is not as the OpenAPI document says; it repeats no content."""
+    said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+    return reply(422, "; ".join(said))
+
+
+def of_known(_request: Request, error: FactcheckError) -> JSONResponse:
+    """The reply to an error that the package raises on purpose."""
+    hint = f" ({error.hint})" if error.hint else ""
+    return reply(422, f"{error}{hint}")

@@ -1,0 +1,151 @@
+"""What may be asked for: bodies of requests, and what the pipeline takes for them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from factcheck_local.core.errors import InputError, RecordError
+from factcheck_local.core.types import Answer
+from factcheck_local.pipeline.claims.records import Record, parse_record
+from factcheck_local.pipeline.settings import SETTINGS, Settings, is_idle, no_effect
+
+#: Characters of a text that is checked, and claims and passages that a record may bring.
+MOST_CHARACTERS, MOST_ATOMS, MOST_CONTEXTS = 200_000, 1_000, 5_000
+
+#: Settings that are the server's alone: its models, and what a key's holder may see.
+OWN = ("llm", "embedder", "as_groups")
+
+#: Settings whose values name models; a request may choose among those of the server.
+NAMING = ("relation", "rerank")
+
+
+class CheckRequest(BaseModel):
+    """A check: an answer, or a record of which stages are done already."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    answer: str | None = Field(
+        None, max_length=MOST_CHARACTERS, description="The text, as Markdown or plain text."
+    )
+    question: str | None = Field(
+        None, max_length=MOST_CHARACTERS, description="What it replies to."
+    )
+    record: dict[str, Any] | None = Field(
+        None, description="In place of an answer, a record in FactReasoner's format."
+    )
+    name: str = Field("answer", max_length=200, description="What reports call the answer.")
+    settings: dict[str, Any] = Field(
+        default_factory=dict, description="Settings of this check; see `factcheck settings`."
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.answer is None) == (self.record is None):
+            raise ValueError("expected either an answer or a record")
+        if self.answer is not None and not self.answer.strip():
+            raise ValueError("the answer is empty")
+        return self
+
+
+class SearchRequest(BaseModel):
+    """A query over the passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=2_000)
+    k: int = Field(5, ge=1, le=100, description="How many passages.")
+    retrieval: str = Field("dense", pattern="^(dense|lexical|fused)$")
+    where: list[str] = Field(default_factory=list, max_length=20)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.query.strip():
+            raise ValueError("the query is empty")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A check as the pipeline takes it."""
+
+    record: Record
+    settings: Settings
+
+
+def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] | None) -> Work:
+    """What a request asks for.
+
+    Args:
+        request: a ``CheckRequest`` as JSON.
+        base: the server's settings.
+        groups: what the caller may see; None for everything.
+
+    Raises:
+        RecordError: if the record is malformed, or too large.
+        InputError: for a setting that there is not, that is the server's, or of no effect.
+    """
+    if request["record"] is None:
+        answer = Answer(request["answer"], request["name"], request["question"])
+        record = Record(answer)
+    else:
+        record = parse_record(request["record"], request["name"], question=request["question"])
+        sizes = (
+            ("characters", len(record.answer.text), MOST_CHARACTERS),
+            ("atoms", len(record.atoms or ()), MOST_ATOMS),
+            ("contexts", len(record.contexts or ()), MOST_CONTEXTS),
+        )
+        for what, size, most in sizes:
+            if size > most:
+                raise RecordError(f"{request['name']}: {size} {what}, at most {most} are taken")
+    return Work(record, settings_of(request["settings"], base, groups))
+
+
+def settings_of(
+    given: Mapping[str, Any], base: Settings, groups: tuple[str, ...] | None
+) -> Settings:
+    """The server's settings with those of a request.
+
+    Raises:
+        InputError: see ``work_of``.
+    """
+    known = base.as_dict()
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(f"settings: unknown setting {name!r}")
+        if name in OWN:
+            raise InputError(f"settings: {name} is the server's")
+        if name in NAMING and value is not None:
+            ours = {"llm", "encoder", *str(known[name]).split("+")}
+            if not set(str(value).split("+")) <= ours:
+                raise InputError(f"settings: {name}={value!r} names a model that is not loaded")
+    values = known | dict(given) | {"as_groups": groups if groups is not None else base.as_groups}
+    for name in ("where", "as_groups"):
+        if isinstance(values[name], list):
+            values[name] = tuple(values[name])
+    for name in given:
+        row = SETTINGS[name]
+        row.check(values[name])
+        if row.choices and values[name] not in row.choices:
+            raise InputError(f"settings: {name}={values[name]} is for comparisons only")
+        if values[name] != row.default and is_idle(row, values):
+            raise no_effect(name, "settings: ")
+    # A setting of the server that a caller's choice makes idle is no fault of theirs.
+    return Settings.effective(values)
+
+
+def settings_from(values: Mapping[str, Any]) -> Settings:
+    """Settings as JSON holds them, see ``Settings.as_dict``."""
+    tuples = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    return Settings.effective(tuples)
+
+
+def digest_of(work: Work, index: str) -> str:
+    """Sha256, in hex, over all that decides the outcome of a check on this server."""
+    value = {"record": asdict(work.record), "settings": work.settings.as_dict(), "index": index}
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,158 @@
+"""The process with the models: takes the check that waits longest, again and again.
+
+It is started by the server (``supervisor``), which tells it on its standard input what to work on,
+and whose end it notices there: a server that is killed leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.core import egress
+from factcheck_local.core.errors import FactcheckError
+from factcheck_local.indexer.store import Store
+from factcheck_local.models.contracts import ChatModel
+from factcheck_local.models.offline import go_offline
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.report import to_dict
+from factcheck_local.serve.jobs import Claimed, Jobs
+from factcheck_local.serve.requests import settings_from, work_of
+
+#: Seconds between looks at an empty queue, and at least between two events of a stage.
+PAUSE, APART = 0.1, 0.2
+
+logger = logging.getLogger(__name__)
+
+
+class Withdrawn(Exception):
+    """The check is no longer to be done: it was cancelled, or somebody else has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a worker is told.
+
+    Attributes:
+        jobs: the file of checks.
+        store: the store's folder.
+        settings: of the server, by name.
+    """
+
+    jobs: str
+    store: str
+    settings: Mapping[str, Any]
+
+
+class Worker:
+    """Does checks; its LLM and embedder are loaded at the first and stay.
+
+    The store is opened anew for each check: what another process indexed meanwhile is not seen by a
+    store that is open.
+
+    Args:
+        jobs: where the checks are.
+        store: the store's folder.
+        settings: of the server.
+        llm: a model in place of the one that the settings name.
+    """
+
+    def __init__(
+        self, jobs: Jobs, store: Path, settings: Settings, *, llm: ChatModel | None = None
+    ) -> None:
+        self._jobs = jobs
+        self._store = store
+        self._settings = settings
+        self._models = FactChecker(settings, llm=llm)
+
+    def do_next(self) -> bool:
+        """Do the check that waits longest; False if none does."""
+        claimed = self._jobs.claim()
+        if claimed is None:
+            return False
+        try:
+            self._jobs.finish(claimed, self._checked(claimed))
+        except Withdrawn:
+            logger.info("check %s: withdrawn", claimed.check.id)
+        except FactcheckError as error:
+            self._jobs.fail(claimed, str(error))
+        except Exception as error:
+            # Whatever it is, the checks that wait are not to wait for ever. Without the message,
+            # which may hold a text.
+            logger.error("check %s: %s", claimed.check.id, type(error).__name__)
+            self._jobs.fail(claimed, f"an error of the server: {type(error).__name__}")
+        return True
+
+    def _checked(self, claimed: Claimed) -> dict[str, Any]:
+        request = claimed.check.request
+        groups = request["groups"]
+        work = work_of(request["body"], self._settings, None if groups is None else tuple(groups))
+        with Store.open(self._store) as store:
+            checker = FactChecker(
+                work.settings,
+                store,
+                shared=self._models,
+                progress=Progress(self._jobs, claimed),
+            )
+            return to_dict(checker.verify(work.record))
+
+
+class Progress:
+    """Tells how far a check is, and leaves it where it was withdrawn.
+
+    Args:
+        jobs: who is told.
+        claimed: the check.
+    """
+
+    def __init__(self, jobs: Jobs, claimed: Claimed) -> None:
+        self._jobs = jobs
+        self._claimed = claimed
+        self._told: dict[str, float] = {}
+
+    def __call__(self, stage: str, done: int, count: int) -> None:
+        """See ``StageProgress``.
+
+        Raises:
+            Withdrawn: if the check is no longer to be done.
+        """
+        now = time.monotonic()
+        if done < count and now - self._told.get(stage, -APART) < APART:
+            due = self._jobs.is_due(self._claimed)
+        else:
+            self._told[stage] = now
+            about = {"stage": stage, "done": done, "all": count}
+            due = self._jobs.tell(self._claimed, "progress", about)
+        if not due:
+            raise Withdrawn
+
+
+def main() -> None:
+    """Work on what standard input says until it ends."""
+    task = Task(**json.loads(sys.stdin.readline()))
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    go_offline()
+    egress.guard()
+    worker = Worker(Jobs(Path(task.jobs)), Path(task.store), settings_from(task.settings))
+    while True:
+        if not worker.do_next():
+            time.sleep(PAUSE)
+
+
+def _end_with_the_server() -> None:
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,324 @@
+"""The routes: checks from asking to the report, and who may see what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from factcheck_local import Store, sync
+from factcheck_local.serve.audit import state_of, verified
+
+from .conftest import asked, service_of, work
+
+Serve = Callable[..., TestClient]
+
+LEAVE = "Full-time staff get 27 days of paid leave a year."
+BOARD = "The board meets in Lisbon in March."
+
+
+def key(
+    client: TestClient, name: str, *scopes: str, groups: tuple[str, ...] | None = None
+) -> dict[str, str]:
+    """Headers of somebody with a key."""
+    made = service_of(client).keys.add(name, scopes, groups)
+    return {"Authorization": f"Bearer {made}"}
+
+
+def submit(client: TestClient, body: dict[str, object], **headers: str) -> str:
+    answered = client.post("/v1/checks", json=body, headers=headers)
+    assert answered.status_code == 202, answered.text
+    assert answered.headers["location"] == f"/v1/checks/{answered.json()['id']}"
+    return str(answered.json()["id"])
+
+
+def test_a_check_from_asking_to_its_report(serve: Serve) -> None:
+    client = serve()
+    first = submit(client, asked(LEAVE, name="hr.md"))
+    second = submit(client, asked("The car park opens at nine in the morning."))
+    assert client.get(f"/v1/checks/{second}").json()["ahead"] == 1
+    assert client.get(f"/v1/checks/{first}/report.md").status_code == 409
+    work(client)
+    shown = client.get(f"/v1/checks/{first}").json()
+    assert (shown["state"], shown["name"], shown["owner"]) == ("done", "hr.md", "local")
+    (claim,) = shown["result"]["atoms"]
+    assert claim["verdict"] == "supported"
+    assert claim["evidence"][0]["quote"]["text"] == LEAVE
+    kinds = {"html": "text/html", "md": "text/markdown", "sarif": "application/sarif+json"}
+    for ending, kind in kinds.items():
+        report = client.get(f"/v1/checks/{first}/report.{ending}")
+        assert report.status_code == 200
+        assert report.headers["content-type"].startswith(kind)
+        assert "hr.md" in report.text
+        assert ("27 days" in report.text) == (ending != "sarif"), "SARIF has what is wrong alone"
+        assert "default-src 'none'" in report.headers["content-security-policy"]
+    assert client.get(f"/v1/checks/{first}/report.json").json() == shown["result"]
+    assert client.get(f"/v1/checks/{first}/report.pdf").status_code == 404
+    again = client.post("/v1/checks?wait=5", json=asked(LEAVE, name="hr.md"))
+    assert (again.status_code, again.json()["id"]) == (200, first)
+    assert again.json()["result"] == shown["result"]
+
+
+def test_what_is_indexed_meanwhile_makes_another_check(serve: Serve) -> None:
+    client = serve()
+    first = submit(client, asked(LEAVE))
+    work(client)
+    store = service_of(client).config.store
+    (store.parent / "docs" / "leave.md").write_text("# Leave\n\nStaff get 30 days of paid leave.\n")
+    with Store.open(store) as opened:
+        sync([store.parent / "docs"], opened)
+    second = submit(client, asked(LEAVE))
+    assert second != first
+    work(client)
+    quotes = [
+        row["quote"]["text"]
+        for atom in client.get(f"/v1/checks/{second}").json()["result"]["atoms"]
+        for row in atom["evidence"]
+    ]
+    assert LEAVE not in quotes
+    found = client.post("/v1/search", json={"query": "days of leave", "k": 1}).json()["passages"]
+    assert "30 days" in found[0]["text"]
+
+
+def test_events_tell_what_happens_and_go_on_behind_one(serve: Serve) -> None:
+    client = serve()
+    id_ = submit(client, asked(LEAVE))
+    work(client)
+
+    def told(**headers: str) -> list[tuple[int, str, Any]]:
+        text = client.get(f"/v1/checks/{id_}/events", headers=headers).text
+        blocks = [
+            dict(line.split(": ", 1) for line in b.splitlines()) for b in text.split("\n\n") if b
+        ]
+        return [(int(b["id"]), b["event"], json.loads(b["data"])) for b in blocks]
+
+    everything = told()
+    assert [event[1] for event in everything][:2] == ["queued", "running"]
+    assert everything[-1][1:] == ("done", {})
+    stages = {data["stage"] for _, name, data in everything if name == "progress"}
+    assert "relate" in stages
+    assert told(**{"Last-Event-ID": "2"}) == everything[2:]
+
+
+def test_a_cancelled_check_is_not_done(serve: Serve) -> None:
+    client = serve()
+    id_ = submit(client, asked(LEAVE))
+    assert client.delete(f"/v1/checks/{id_}").json()["state"] == "cancelled"
+    work(client)
+    shown = client.get(f"/v1/checks/{id_}").json()
+    assert (shown["state"], shown["result"]) == ("cancelled", None)
+    assert client.delete("/v1/checks/none").status_code == 404
+
+
+def test_a_check_that_cannot_be_done_says_why(serve: Serve) -> None:
+    client = serve()
+    # Valid when it was asked for, and no longer when it is done.
+    id_ = submit(client, asked(LEAVE, settings={"where": ["owner=Legal"]}))
+    service = service_of(client)
+    (service.config.store / "store.json").write_text("{}")
+    work(client)
+    shown = client.get(f"/v1/checks/{id_}").json()
+    assert shown["state"] == "failed"
+    assert "store.json" in shown["problem"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({}, "expected either an answer or a record"),
+        ({"answer": "A.", "record": {"output": "A."}}, "expected either an answer or a record"),
+        ({"answer": "  "}, "the answer is empty"),
+        ({"answer": "A.", "extra": 1}, "extra"),
+        ({"record": {"output": ""}}, "the answer ('output') is empty"),
+        ({"answer": "A.", "settings": {"colour": 1}}, "unknown setting 'colour'"),
+        ({"answer": "A.", "settings": {"llm": "other"}}, "llm is the server's"),
+        ({"answer": "A.", "settings": {"as_groups": ["board"]}}, "as_groups is the server's"),
+        (
+            {"answer": "A.", "settings": {"relation": "llm+other"}},
+            "names a model that is not loaded",
+        ),
+        ({"answer": "A.", "settings": {"rerank": "other"}}, "names a model that is not loaded"),
+        ({"answer": "A.", "settings": {"k": 0}}, "k: expected"),
+        ({"answer": "A.", "settings": {"assessor": "factscore"}}, "is for comparisons only"),
+        ({"answer": "A.", "settings": {"budget": 3}}, "budget: has no effect"),
+        ({"answer": "A.", "settings": {"where": ["nonsense"]}}, "expected a condition"),
+        ({"record": {"output": "A.", "atoms": [{"id": str(n)} for n in range(1001)]}}, "atom 0"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused_in_one_line(
+    serve: Serve, body: dict[str, object], said: str
+) -> None:
+    client = serve()
+    answered = client.post("/v1/checks", json=body)
+    assert answered.status_code == 422
+    assert answered.headers["content-type"] == "application/problem+json"
+    problem = answered.json()
+    assert (problem["status"], problem["title"]) == (422, HTTPStatus(422).phrase)
+    assert said in problem["detail"]
+    assert "\n" not in problem["detail"]
+    assert service_of(client).jobs.counts() == {}
+
+
+def test_an_idempotency_key_with_another_answer_is_refused(serve: Serve) -> None:
+    client = serve()
+    headers = {"Idempotency-Key": "k"}
+    first = client.post("/v1/checks", json=asked(LEAVE), headers=headers)
+    assert (
+        client.post("/v1/checks", json=asked(LEAVE), headers=headers).json()["id"]
+        == first.json()["id"]
+    )
+    assert client.post("/v1/checks", json=asked(BOARD), headers=headers).status_code == 409
+
+
+def test_a_full_queue_says_when_to_come_again(serve: Serve) -> None:
+    client = serve(queue=1)
+    submit(client, asked(LEAVE))
+    answered = client.post("/v1/checks", json=asked(BOARD))
+    assert (answered.status_code, answered.headers["retry-after"]) == (429, "30")
+
+
+def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    holders = {
+        "check": key(client, "checker", "check"),
+        "search": key(client, "searcher", "search"),
+        "admin": key(client, "admin", "admin"),
+    }
+    routes = [
+        ("POST", "/v1/checks", asked(LEAVE), "check"),
+        ("GET", "/v1/checks", None, "check"),
+        ("GET", "/v1/checks/x", None, "check"),
+        ("DELETE", "/v1/checks/x", None, "check"),
+        ("GET", "/v1/checks/x/events", None, "check"),
+        ("GET", "/v1/checks/x/report.md", None, "check"),
+        ("POST", "/v1/search", {"query": "leave"}, "search"),
+        ("GET", "/v1/sources", None, "search"),
+        ("GET", "/v1/passages/x", None, "search"),
+        ("GET", "/metrics", None, "admin"),
+    ]
+    open_routes = {"/healthz", "/readyz", "/openapi.json"}
+    listed = {
+        (method, path)
+        for path, methods in client.get("/openapi.json").json()["paths"].items()
+        for method in map(str.upper, methods)
+        if path not in open_routes
+    }
+    assert len(listed) == len(routes), "a route that is not tried here"
+    for method, path, body, scope in routes:
+        for name, headers in {"nobody": {}, **holders}.items():
+            status = client.request(method, path, json=body, headers=headers).status_code
+            if name == "nobody":
+                assert status == 401, path
+            elif name in (scope, "admin"):
+                assert status not in (401, 403), path
+            else:
+                assert status == 403, path
+    for wrong in ("Bearer fck_guess", "Basic abc", "Bearer", "bearer "):
+        assert client.get("/v1/checks", headers={"Authorization": wrong}).status_code == 401
+
+
+def test_nobody_sees_the_checks_of_another(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    ann, bob = key(client, "ann", "check"), key(client, "bob", "check")
+    id_ = submit(client, asked(LEAVE), **ann)
+    assert submit(client, asked(LEAVE), **bob) != id_
+    work(client)
+    for path in ("", "/events", "/report.html"):
+        assert client.get(f"/v1/checks/{id_}{path}", headers=bob).status_code == 404
+        assert client.get(f"/v1/checks/{id_}{path}", headers=ann).status_code == 200
+    assert client.delete(f"/v1/checks/{id_}", headers=bob).status_code == 404
+    assert id_ not in client.get("/v1/checks", headers=bob).text
+    admin = key(client, "root", "admin")
+    assert id_ in client.get("/v1/checks", headers=admin).text
+
+
+def test_a_key_sees_what_its_groups_may(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    staff = key(client, "staff", "check", "search", groups=("staff",))
+    board = key(client, "member", "check", "search", groups=("board",))
+    everything = key(client, "all", "check", "search")
+
+    def seen(headers: dict[str, str]) -> tuple[bool, bool, bool, str]:
+        sources = client.get("/v1/sources", headers=headers).text
+        found = client.post("/v1/search", json={"query": BOARD, "k": 9}, headers=headers).text
+        id_ = submit(client, asked(BOARD), **headers)
+        work(client)
+        check = client.get(f"/v1/checks/{id_}", headers=headers).text
+        verdict = json.loads(check)["result"]["atoms"][0]["verdict"]
+        return "board.md" in sources, "Lisbon" in found, "board.md" in check, verdict
+
+    assert seen(staff) == (False, False, False, "not_found")
+    assert seen(board) == seen(everything) == (True, True, True, "supported")
+    (hit,) = client.post("/v1/search", json={"query": BOARD, "k": 1}, headers=board).json()[
+        "passages"
+    ]
+    passage = f"/v1/passages/{hit['id']}"
+    assert client.get(passage, headers=board).json()["text"] == hit["text"]
+    assert client.get(passage, headers=staff).status_code == 404
+    assert client.get("/v1/passages/none", headers=board).status_code == 404
+
+
+def test_a_revoked_key_is_refused_at_once(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    ann = key(client, "ann", "check")
+    assert client.get("/v1/checks", headers=ann).status_code == 200
+    kept = service_of(client).config.folder / "keys.json"
+    assert ann["Authorization"].split()[1] not in kept.read_text(), "only its hash is kept"
+    assert kept.stat().st_mode & 0o077 == 0
+    service_of(client).keys.revoke("ann")
+    assert client.get("/v1/checks", headers=ann).status_code == 401
+
+
+def test_too_many_requests_have_to_wait(serve: Serve) -> None:
+    client = serve(per_minute=6.0)
+    answers = [client.get("/v1/checks") for _ in range(30)]
+    late = [a for a in answers if a.status_code == 429]
+    assert late
+    assert all(1 <= int(a.headers["retry-after"]) <= 11 for a in late)
+    # Who guesses keys is slowed, too, whatever the keys are.
+    guarded = serve(per_minute=6.0, needs_key=True)
+    guesses = [
+        guarded.get("/v1/checks", headers={"Authorization": f"Bearer fck_{n}"}).status_code
+        for n in range(30)
+    ]
+    assert set(guesses) == {401, 429}
+
+
+def test_the_audit_log_says_who_did_what_and_no_text(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    ann = key(client, "ann", "check", "search")
+    id_ = submit(client, asked(LEAVE), **ann)
+    submit(client, asked(LEAVE), **ann)
+    work(client)
+    client.get(f"/v1/checks/{id_}/report.md", headers=ann)
+    client.post("/v1/search", json={"query": "leave in secret"}, headers=ann)
+    client.delete(f"/v1/checks/{id_}", headers=ann)
+    log = service_of(client).config.folder / "audit.jsonl"
+    entries = list(verified(log))
+    assert [(e["who"], e["what"]) for e in entries] == [
+        ("ann", "check.submitted"),
+        ("ann", "report.read"),
+        ("ann", "search"),
+    ]
+    assert entries[0]["about"]["check"] == id_
+    assert state_of(log).lines == 3
+    assert not any(word in log.read_text() for word in ("27 days", "secret", "Leave"))
+
+
+def test_operations(serve: Serve) -> None:
+    client = serve()
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").status_code == 503, "there is no process with the models"
+    submit(client, asked(LEAVE))
+    metrics = client.get("/metrics").text
+    assert 'factcheck_checks{state="queued"} 1.0' in metrics
+    assert 'factcheck_checks{state="done"} 0.0' in metrics
+    for path in ("/docs", "/redoc", "/v2", "/v1/checks/../../etc/passwd"):
+        answered = client.get(path)
+        assert answered.status_code == 404
+        assert answered.headers["content-type"] == "application/problem+json"
+    assert client.put("/v1/checks").status_code == 405

@@ -1,0 +1,166 @@
+"""The server as a user starts it: its own process, the one with the models, and what dies when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from factcheck_local.cli import cli
+from factcheck_local.core.errors import FactcheckError
+from factcheck_local.serve.app import Config
+from factcheck_local.serve.audit import state_of
+from factcheck_local.serve.jobs import ENDED, Jobs
+from factcheck_local.serve.supervisor import Supervisor
+from factcheck_local.serve.worker import Task
+
+from .conftest import asked
+
+PATIENCE = 240.0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that another process does."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.1)
+
+
+class Running:
+    """A server process."""
+
+    def __init__(self, config: Config) -> None:
+        self.folder = config.folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False)
+        self._arguments = [
+            *(sys.executable, "-m", "factcheck_local", "serve", "--store", str(config.store)),
+            *("--data", str(config.folder), "--port", str(port)),
+            *("--set", "llm=smollm2-135m", "--set", "relation=encoder"),
+        ]
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self._arguments)
+        until(self.answers)
+
+    def answers(self) -> bool:
+        try:
+            return self.client.get("/healthz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def check(self, claim: str) -> str:
+        answered = self.client.post("/v1/checks", json=asked(claim))
+        assert answered.status_code == 202
+        return str(answered.json()["id"])
+
+
+@pytest.fixture
+def running(config: Config) -> Iterator[Running]:
+    server = Running(config)
+    yield server
+    server.process.kill()
+    server.process.wait()
+
+
+def children(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in listed]
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    # One that ended and that nobody has waited for is there, too.
+    return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_nothing_is_lost_or_doubled_whoever_is_killed(running: Running) -> None:
+    jobs = Jobs(running.folder / "checks.sqlite")
+    made = [running.check(f"Full-time staff get {n} days of paid leave a year.") for n in (27, 28)]
+    until(lambda: jobs.counts().get("done", 0) >= 1)
+    # The process with the models, while there is work.
+    made += [running.check(f"The car park opens at {n} in the morning.") for n in range(5, 9)]
+    (worker,) = children(running.process.pid)
+    os.kill(worker, signal.SIGKILL)
+    until(lambda: jobs.counts().get("done", 0) >= 3)
+    # The server itself: its worker goes with it, and the next one goes on.
+    made += [running.check(f"The board meets {n} times a year.") for n in range(3)]
+    (worker,) = children(running.process.pid)
+    running.process.kill()
+    running.process.wait()
+    until(lambda: not is_there(worker))
+    running.start()
+    until(lambda: jobs.counts() == {"done": len(made)})
+    for id_ in made:
+        told = [event.name for event in jobs.events(id_)]
+        assert [name for name in told if name in ENDED] == ["done"]
+        assert running.client.get(f"/v1/checks/{id_}").json()["result"]["atoms"]
+    assert state_of(running.folder / "audit.jsonl").lines == len(made)
+    # It ends when it is told to, and takes its worker with it.
+    (worker,) = children(running.process.pid)
+    running.process.terminate()
+    running.process.wait(PATIENCE)
+    until(lambda: not is_there(worker))
+
+
+def test_a_worker_that_ends_is_started_again(tmp_path: Path) -> None:
+    jobs = Jobs(tmp_path / "checks.sqlite")
+    # It cannot even read what it is told.
+    with Supervisor(jobs, Task(str(tmp_path), "nowhere", {})) as supervisor:
+        until(lambda: supervisor.ended >= 2)
+    assert supervisor.pid is None
+
+
+def refused(*arguments: str) -> str:
+    done = CliRunner().invoke(cli, ["serve", *arguments])
+    assert done.exit_code != 0
+    if isinstance(done.exception, FactcheckError):
+        return f"{done.exception} {done.exception.hint}"
+    return done.output
+
+
+def test_other_machines_need_keys_and_tls(config: Config) -> None:
+    place = ["--store", str(config.store), "--data", str(config.folder)]
+    assert "--tls-cert and --tls-key, or --behind-proxy" in refused(*place, "--host", "0.0.0.0")
+    said = refused(*place, "--host", "0.0.0.0", "--behind-proxy")
+    assert "no keys yet" in said
+    assert "factcheck serve keys add" in said
+    certificate = str(config.store / "store.json")
+    assert "go together" in refused(*place, "--tls-cert", certificate)
+
+
+def test_keys_are_made_listed_and_revoked(config: Config) -> None:
+    place = ["serve", "--store", str(config.store), "--data", str(config.folder), "keys"]
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(cli, [*place, *arguments], catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.stdout
+
+    made = run("add", "ann", "--scope", "check", "--scope", "search", "--as", "board")
+    assert made.startswith("fck_")
+    assert run("list").startswith("ann  check, search  sees board  since 20")
+    with pytest.raises(FactcheckError, match="there is a key named 'ann' already"):
+        run("add", "ann", "--scope", "check")
+    run("revoke", "ann")
+    assert run("list") == ""
+    with pytest.raises(FactcheckError, match="there is no key named 'ann'"):
+        run("revoke", "ann")
+    assert state_of(config.folder / "audit.jsonl").lines == 2
