@@ -53,9 +53,6 @@ PGMPY = "pgmpy"
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--device", default="cpu", show_default=True, help="Of belief propagation: cpu, or cuda."
-)
-@click.option(
     "--write-uai",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the network in UAI format, too, for another solver.",
@@ -66,7 +63,6 @@ def command(
     factors: Parameterisation,
     max_width: int,
     seed: int,
-    device: str,
     write_uai: Path | None,
 ) -> None:
     """Compute the posteriors of GRAPH; - is stdin.
@@ -98,5 +94,5 @@ def command(
     if method == "pgmpy":
         found = infer_by_pgmpy(network)
     else:
-        found = infer(network, method, Limits(max_width=max_width, seed=seed, device=device))
+        found = infer(network, method, Limits(max_width=max_width, seed=seed))
     write_json(marginals_to_json(found))

@@ -1,7 +1,7 @@
 """Exact and approximate inference in FactReasoner's graphical model.
 
 ``infer(network)`` is the way in. Values are binary; index 0 of every table is
-false, 1 is true. networkx, pgmpy and torch are loaded when they are needed.
+false, 1 is true. scipy and pgmpy are loaded when they are needed.
 """
 
 from factcheck_local.markov.by_pgmpy import infer_by_pgmpy

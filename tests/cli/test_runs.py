@@ -205,7 +205,7 @@ GRAPH = {
 }
 
 
-@pytest.mark.parametrize("method", ["auto", "exact", "bp", "gibbs", "wmb", "pgmpy"])
+@pytest.mark.parametrize("method", ["auto", "exact", "bp", "gibbs", "pgmpy"])
 @pytest.mark.parametrize(
     ("factors", "true", "false"),
     [

@@ -5,8 +5,8 @@
 
 Reads ``--pairs`` pairs, the learning rate falling over the last two fifths. The state is saved
 every few minutes; the same command goes on from it, with the batches that would have come
-without the break. ``--device cuda`` trains on a GPU. RUN/model is a transformers checkpoint, which ``training.encoder.export`` turns into the
-file that ships.
+without the break. ``--device cuda`` trains on a GPU. RUN/model is a transformers checkpoint, which
+``training.encoder.export`` turns into the file that ships.
 """
 
 from __future__ import annotations
