@@ -4,6 +4,7 @@
 false, 1 is true. scipy and pgmpy are loaded when they are needed.
 """
 
+from factcheck_local.markov.bif import network_to_bif
 from factcheck_local.markov.by_pgmpy import infer_by_pgmpy
 from factcheck_local.markov.engine import Method, infer
 from factcheck_local.markov.enumerate import enumerate_marginals
@@ -31,6 +32,7 @@ __all__ = [
     "marginals_to_json",
     "network_from_graph",
     "network_from_uai",
+    "network_to_bif",
     "network_to_uai",
     "prior_factor",
     "relation_factor",

@@ -18,6 +18,9 @@ Graph: TypeAlias = Any
 #: A ``pgmpy.models.DiscreteMarkovNetwork``.
 PgmpyNetwork: TypeAlias = Any
 
+#: A ``pgmpy.models.DiscreteBayesianNetwork``.
+PgmpyBayesian: TypeAlias = Any
+
 
 @contextmanager
 def untouched_root_logger() -> Iterator[None]:
