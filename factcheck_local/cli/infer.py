@@ -81,7 +81,7 @@ def command(
     \b
     Example:
       factcheck infer graph.json --factors table1
-    """  # noqa: D301
+    """
     check_writable(write_uai)
     check_writable(write_bif)
     data, name = read_input(graph)

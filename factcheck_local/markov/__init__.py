@@ -7,7 +7,6 @@ false, 1 is true. scipy and pgmpy are loaded when they are needed.
 from factcheck_local.markov.bif import network_to_bif
 from factcheck_local.markov.by_pgmpy import infer_by_pgmpy
 from factcheck_local.markov.engine import Method, infer
-from factcheck_local.markov.enumerate import enumerate_marginals
 from factcheck_local.markov.fact_graph import marginals_to_json, network_from_graph
 from factcheck_local.markov.factors import (
     Factor,
@@ -26,7 +25,6 @@ __all__ = [
     "Method",
     "Network",
     "Parameterisation",
-    "enumerate_marginals",
     "infer",
     "infer_by_pgmpy",
     "marginals_to_json",

@@ -79,8 +79,7 @@ def belief_propagation(
     """Run belief propagation; deterministic for a seed.
 
     Args:
-        arrays: unary and pairwise potentials; several networks at once as
-            ``arrays.side_by_side`` puts them together.
+        arrays: unary and pairwise potentials.
         starts: the first has no opinion, the second believes everything, the third
             nothing, the others are random.
         seed: of the random starts.

@@ -13,12 +13,12 @@ from factcheck_local.markov import (
     Factor,
     Marginals,
     Network,
-    enumerate_marginals,
     prior_factor,
     relation_factor,
 )
 from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.order import min_fill, neighbourhoods
+from tests.markov.enumeration import enumerate_marginals
 from tests.markov.strategies import networks_with_zeros, relation_networks
 
 few = settings(max_examples=60, deadline=None)

@@ -12,15 +12,15 @@ from factcheck_local.markov import (
     Factor,
     Limits,
     Network,
-    enumerate_marginals,
     infer,
     prior_factor,
 )
 from factcheck_local.markov.approximate import fixed_points
-from factcheck_local.markov.arrays import compile_network, side_by_side
+from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.bp import Stage, belief_propagation
 from factcheck_local.markov.gibbs import annealed_gibbs, colours
 
+from .enumeration import enumerate_marginals
 from .strategies import relation_networks
 
 few = settings(max_examples=60, deadline=None)
@@ -66,16 +66,6 @@ def test_urgent_messages_first_lead_to_the_same_beliefs() -> None:
     assert urgent.converged.all()
     assert urgent.iterations > at_once.iterations
     assert urgent.log_odds == pytest.approx(at_once.log_odds, abs=1e-6)
-
-
-def test_networks_side_by_side_do_not_meet() -> None:
-    one, other = (compile_network(fact_graph(FAMILIES[2], 8, seed=s)) for s in (1, 2))
-    together = belief_propagation(side_by_side([one, other]))
-    apart = [belief_propagation(arrays) for arrays in (one, other)]
-    assert together.log_odds[0] == pytest.approx(
-        np.concatenate([b.log_odds[0] for b in apart]), abs=1e-6
-    )
-    assert together.log_z[0] == pytest.approx(sum(float(b.log_z[0]) for b in apart), abs=1e-6)
 
 
 def two_camps(pull: float = 0.9) -> Network:

@@ -16,7 +16,6 @@ from factcheck_local.markov import (
     Marginals,
     Method,
     Network,
-    enumerate_marginals,
     infer,
     prior_factor,
     relation_factor,
@@ -26,6 +25,7 @@ from factcheck_local.markov.condition import cut_set
 from factcheck_local.markov.engine import find_order
 from factcheck_local.markov.reduce import reduce
 
+from .enumeration import enumerate_marginals
 from .strategies import fr2_network, networks_with_zeros, relation_networks
 
 METHODS: tuple[Method, ...] = ("auto", "exact", "bp", "gibbs")
