@@ -91,7 +91,7 @@ def cli(quiet: bool, verbose: bool, log_file: Path | None) -> None:
     \b
     factcheck index ./docs
     factcheck verify answer.md
-    """  # noqa: D301
+    """
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other")
     set_up(only_errors=quiet, verbose=verbose, log_file=log_file)

@@ -130,7 +130,7 @@ def command(
     \b
     Example:
       factcheck bench factcheckbench --data data/factcheckbench --oracle --limit 10
-    """  # noqa: D301
+    """
     if fold is not None and name != "sets":
         raise click.UsageError(f"--fold is for sets, not for {name}")
     kind = called(name, oracle=oracle, fold=fold)

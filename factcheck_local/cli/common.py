@@ -322,13 +322,18 @@ def write_report(
 
 
 def write_text(output: Path, text: str) -> None:
-    """Write a file, all of it or nothing, and say so on stderr.
+    """Write a file and say so on stderr; see ``replace_file``."""
+    replace_file(output, text)
+    tell(f"written to {output}")
+
+
+def replace_file(path: Path, text: str | bytes) -> None:
+    """Write a file, all of it or nothing: an interrupted run leaves none that is cut off.
 
     Raises:
         InputError: if it cannot be written.
     """
     try:
-        write_whole(output, text)
+        write_whole(path, text)
     except OSError as error:
-        raise InputError(f"{output}: cannot be written: {error.strerror}") from error
-    tell(f"written to {output}")
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error

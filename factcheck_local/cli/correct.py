@@ -23,6 +23,7 @@ from factcheck_local.cli.common import (
     question_option,
     read_input,
     relation_option,
+    replace_file,
     settings_values,
     store_option,
     where_option,
@@ -31,7 +32,7 @@ from factcheck_local.cli.common import (
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
-from factcheck_local.cli.stored import check_complete, replace_file, warn_of_models
+from factcheck_local.cli.stored import check_complete, warn_of_models
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
 from factcheck_local.correct.stage import shown
@@ -95,7 +96,7 @@ def command(
     \b
     Example:
       factcheck correct answer.md > answer.patch
-    """  # noqa: D301
+    """
     if write and answer == STDIN:
         raise InputError("standard input: cannot be written to")
     data, name = read_input(answer)

@@ -50,7 +50,7 @@ def command(folder: Path | None, pull: bool, **chosen: str | None) -> None:
     \b
     Example:
       factcheck demo
-    """  # noqa: D301
+    """
     settings = Settings(**settings_values(**chosen))
     _ensure_models((settings.embedder, settings.llm), pull=pull)
     folder = folder or data_directory() / "demo"

@@ -36,7 +36,7 @@ def list_models(as_json: bool) -> None:
     \b
     Example:
       factcheck models list
-    """  # noqa: D301
+    """
     cards = load_cards().values()
     if as_json:
         write_json([_row(card) for card in cards])
@@ -76,7 +76,7 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
     \b
     Example:
       factcheck models pull qwen2.5-coder-0.5b
-    """  # noqa: D301
+    """
     for card in [find_card(name) for name in names or (DEFAULT_EMBEDDER, DEFAULT_LLM)]:
         if card.server is not None:
             click.echo(f"{card.id}: on a server, {card.server}: nothing to pull")
@@ -128,7 +128,7 @@ def add(
     Example:
       factcheck models add my-nli ./deberta-nli --role encoder
       factcheck models add team --server http://localhost:8080 --chat-format chatml
-    """  # noqa: D301
+    """
     if (path is None) == (url is None):
         raise click.UsageError("expected either the PATH of a model or --server URL")
     if url is not None:
@@ -163,7 +163,7 @@ def verify_models(names: tuple[str, ...]) -> None:
     \b
     Example:
       factcheck models verify
-    """  # noqa: D301
+    """
     cards = [find_card(n) for n in names] or [c for c in load_cards().values() if c.is_installed()]
     failed = 0
     for card in cards:
@@ -192,7 +192,7 @@ def export_models(bundle: Path, names: tuple[str, ...], with_wheels: bool) -> No
     \b
     Example:
       factcheck models export bundle.tar --with-wheels
-    """  # noqa: D301
+    """
     from factcheck_local.models.bundle import export_bundle
 
     check_writable(bundle)
@@ -219,7 +219,7 @@ def import_models(bundle: Path) -> None:
     \b
     Example:
       factcheck models import bundle.tar
-    """  # noqa: D301
+    """
     from factcheck_local.models.bundle import import_bundle
 
     with _bytes_bar("import", bundle.stat().st_size) as progress:

@@ -67,7 +67,7 @@ def command(
     Example:
       factcheck report run.json --format markdown --output report.md
       factcheck report out/summary.json --format sarif --output out.sarif
-    """  # noqa: D301
+    """
     view = make_view(form, output, only=only, fail_on=fail_on)
     data, name = read_input(assessment)
     value = load_json(decode_answer(data, name), name)

@@ -11,9 +11,8 @@ from typing import Any, Protocol
 import click
 
 from factcheck_local.cli.answers import answer_name, digest
-from factcheck_local.cli.common import write_report
+from factcheck_local.cli.common import replace_file, write_report
 from factcheck_local.cli.messages import tell
-from factcheck_local.cli.stored import replace_file
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record, decode_answer, load_json

@@ -35,7 +35,7 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
     \b
     Example:
       factcheck status
-    """  # noqa: D301
+    """
     with open_store(store_path) as store:
         found = overview(store)
         embedder = store.fingerprint.embedder

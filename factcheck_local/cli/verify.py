@@ -92,7 +92,7 @@ def command(
     Example:
       factcheck verify answer.md --format markdown --output report.md
       factcheck verify answers/*.md --format html --output out --fail-on contradicted
-    """  # noqa: D301
+    """
     view = make_view(form, Path(output) if output else None, only=only, fail_on=fail_on)
     given = read_answers(answers, question)
     records = [found for found in given if isinstance(found, Record)]

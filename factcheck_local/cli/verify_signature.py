@@ -35,7 +35,7 @@ def command(run: str, key: str, signature: Path | None) -> None:
     \b
     Example:
       factcheck verify-signature run.json --key me.pub
-    """  # noqa: D301
+    """
     data, name = read_input(run)
     given, _ = read_input(str(signature_file(run, signature)))
     public, _ = read_input(key)

@@ -16,6 +16,9 @@ from factcheck_local.report.schema import SCHEMA, text_sha256
 _RENAMED = {"parameterisation": "factors"}
 _GONE = ("alpha",)
 
+#: A method of inference that runs of earlier versions record; it is there to compare with now.
+_MINI_BUCKETS = "wmb"
+
 
 def checked(value: object, name: str) -> dict[str, Any]:
     """The value, if it says that it is an assessment.
@@ -49,6 +52,12 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
         InputError: if a value is none that a run can have.
     """
     with complete(name):
+        if assessment["run"]["settings"].get("method") == _MINI_BUCKETS:
+            raise RecordError(
+                f"{name}: made with method={_MINI_BUCKETS}, weighted mini-buckets, by which no run "
+                "infers any more",
+                hint="verify the answer again; reports and diffs of the run are made as before",
+            )
         # JSON has no tuples.
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value

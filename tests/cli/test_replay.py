@@ -14,6 +14,7 @@ from factcheck_local.cli import replay as replay_module
 from factcheck_local.cli import verify as verify_module
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.report.html.whatif import page_model
 from factcheck_local.report.replay import changes
 
 from .helpers import factcheck, refused
@@ -127,6 +128,27 @@ def test_what_is_not_the_same_is_named(
     assert line.startswith(f"{past}: cannot be repeated: ")
     assert said in line
     assert line.count(", here ") == 1, "nothing else is"
+
+
+def test_a_method_that_is_none_any_more(past: Path, store: Path, edited: Any) -> None:  # noqa: ANN401
+    """Reports and comparisons read the run; what would have to infer again says why it cannot."""
+    as_it_was = past.read_text()
+    same = past.with_name("same.json")
+    same.write_text(as_it_was)
+    said = refused("replay", edited(("run.settings.method", "wmb")), "--store", store)
+    assert said.startswith(f"{past}: made with method=wmb, weighted mini-buckets")
+    for command in ("recheck", "correct"):
+        assert refused(command, past, "--store", store) == said
+    for form in ("text", "markdown", "html", "sarif"):
+        options = ("--format", form)
+        found = [factcheck("report", path, *options) for path in (past, same)]
+        assert [(done.code, done.err) for done in found] == [(0, ""), (0, "")]
+    models = [page_model(json.loads(path.read_text())) for path in (past, same)]
+    assert models[0] == models[1]
+    assert models[0][0] is not None, "its sliders compute"
+    assert factcheck("diff", past, same).code == 0
+    numbers = [json.loads(factcheck("infer", path).out)["marginals"] for path in (past, same)]
+    assert numbers[0] == numbers[1]
 
 
 def test_a_calibration_that_is_not_the_same(past: Path, store: Path, edited: Any) -> None:  # noqa: ANN401

@@ -146,33 +146,10 @@ class QuantityMatch:
 
     comparisons: tuple[Comparison, ...]
 
-    def _count(self, status: Status) -> int:
-        return sum(c.status is status for c in self.comparisons)
-
-    @property
-    def n_claim(self) -> int:
-        """Quantities of the claim that were compared."""
-        return len(self.comparisons)
-
-    @property
-    def n_matched(self) -> int:
-        """Quantities that the passage confirms."""
-        return self._count(Status.MATCHED)
-
     @property
     def n_mismatched(self) -> int:
         """Quantities that the passage speaks against."""
-        return self._count(Status.MISMATCHED)
-
-    @property
-    def n_open(self) -> int:
-        """Quantities that the passage neither states nor excludes."""
-        return self._count(Status.OPEN)
-
-    @property
-    def n_absent(self) -> int:
-        """Quantities of a kind that the passage does not have."""
-        return self._count(Status.ABSENT)
+        return len(self.mismatches)
 
     @property
     def mismatches(self) -> tuple[Comparison, ...]:
