@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,8 +90,7 @@ def _write_changed(file: Path, data: bytes) -> None:
 
 def run(
     collection: Collection,
-    assessors: Sequence[str],
-    settings: Settings,
+    settings: Mapping[str, Settings],
     models: Models,
     out: Path,
     progress: StageProgress = silent,
@@ -103,8 +102,7 @@ def run(
 
     Args:
         collection: the items.
-        assessors: their names.
-        settings: of all of them, but for the assessor.
+        settings: of each assessor, by its name.
         models: shared by all.
         out: the folder for results; made where it is not there.
         progress: called before each item of each assessor.
@@ -116,13 +114,11 @@ def run(
     rows = []
     with corpus(collection, models.embedder, out) as store:
         index = store.digest() if store is not None else None
-        done, count = 0, len(assessors) * len(collection.items)
+        done, count = 0, len(settings) * len(collection.items)
         # Item by item, so that a run that is ended early has compared all assessors on some.
         for item in collection.items:
-            for assessor in assessors:
-                chosen = Settings.effective(
-                    {**asdict(settings), "assessor": assessor, "where": item.where}
-                )
+            for assessor, own in settings.items():
+                chosen = replace(own, where=item.where)
                 checker = FactChecker(
                     chosen,
                     store if item.record.contexts is None else None,
@@ -136,7 +132,8 @@ def run(
                 rows.append(results.get(_key(item, chosen, models, index), make))
                 done += 1
     progress("done", done, count)
-    return sorted(rows, key=lambda row: assessors.index(row["assessor"]))
+    order = list(settings)
+    return sorted(rows, key=lambda row: order.index(row["assessor"]))
 
 
 def _row(item: Item, assessor: str, checker: FactChecker, llm: CachedChatModel) -> dict[str, Any]:

@@ -137,8 +137,7 @@ class Settings:
     cut_instructions: bool = setting(
         True,
         "Whether hidden text, and text that tells a model what to answer, is kept from the "
-        "relation model.",
-        needs=_NETWORK,
+        "model that reads claim and passage.",
     )
     tables: Tables = setting(
         "stated",
@@ -238,8 +237,13 @@ class Settings:
 
     def line(self) -> str:
         """Version and every setting on one line, to stand beside a score."""
-        values = "|".join(f"{name}:{value}" for name, value in self.as_dict().items())
-        return f"factcheck-local:{__version__}|{values}"
+        return settings_line(self.as_dict())
+
+
+def settings_line(values: Mapping[str, Any]) -> str:
+    """See ``Settings.line``."""
+    said = "|".join(f"{name}:{value}" for name, value in values.items())
+    return f"factcheck-local:{__version__}|{said}"
 
 
 def is_idle(row: Setting, values: Mapping[str, Any]) -> bool:
