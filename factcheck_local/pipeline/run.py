@@ -17,6 +17,7 @@ from typing import Any
 from factcheck_local import __version__
 from factcheck_local.core.text.language import Language
 from factcheck_local.core.types import Assessment, Thresholds
+from factcheck_local.models.device import CPU, VARIABLE
 from factcheck_local.models.prompts import load_prompt, prompt_names
 from factcheck_local.pipeline.settings import Settings
 
@@ -47,6 +48,7 @@ def environment() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "gpu_layers": layers,
+        "device": os.environ.get(VARIABLE, CPU),
         **_libraries(),
     }
 
