@@ -40,12 +40,22 @@ from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.chosen import Chosen, choose, choose_each
-from factcheck_local.pipeline.settings import ASSESSORS, Settings
+from factcheck_local.pipeline.settings import ASSESSORS, SETTINGS, Settings
 
 #: The graphical models and the methods that FactReasoner's paper compares them with.
 USUAL = ("fr1", "fr2", "fr3", "factscore", "factverify", "veriscore")
 
 REPLIES = "replies.sqlite"
+
+
+class _AssessorType(click.Choice):  # type: ignore[type-arg]  # not generic in older click
+    """An assessor's name; one that it had says the present one."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """See ``click.ParamType.convert``."""
+        if new := SETTINGS["assessor"].renamed.get(value):
+            self.fail(f"{value} is called {new} now", param, ctx)
+        return str(super().convert(value, param, ctx))
 
 
 @click.command("bench", cls=SettingsCommand)
@@ -60,7 +70,7 @@ REPLIES = "replies.sqlite"
     "--assessor",
     "assessors",
     multiple=True,
-    type=click.Choice(ASSESSORS),
+    type=_AssessorType(ASSESSORS),
     metavar="NAME",
     help=f"Repeatable; {', '.join(USUAL)}.",
 )

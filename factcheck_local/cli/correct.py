@@ -43,9 +43,9 @@ from factcheck_local.pipeline.claims.records import (
     load_json,
     parse_input,
 )
-from factcheck_local.pipeline.settings import JUDGES, Settings
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA, to_dict
-from factcheck_local.report.stored import settings_of
+from factcheck_local.report.stored import is_judged, settings_of
 from factcheck_local.report.view import indented, one_line, percent
 
 _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "left as it is"}
@@ -103,7 +103,8 @@ def command(
     given = settings_values(question=question, preset=preset, **options)
     if stored is not None and (given or assigned):
         raise click.UsageError("a stored run keeps its settings: expected no option that sets one")
-    if stored and (assessor := stored["run"]["settings"]["assessor"]) in JUDGES:
+    if stored and is_judged(stored):
+        assessor = stored["run"]["settings"]["assessor"]
         raise InputError(f"assessor {assessor}: a judge gives no evidence to correct from")
     target = _target(data, name, stored) if write else None
     if stored is None:

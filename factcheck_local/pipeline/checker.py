@@ -250,7 +250,7 @@ class FactChecker(Loaded):
             segments,
             self.llm,
             question=question,
-            which="all" if self.settings.atomizer == "verify" else "vague",
+            which="all" if self.settings.atomizer == "factbench" else "vague",
             progress=lambda done, count: self._progress("revise", done, count),
         )
 
