@@ -18,7 +18,7 @@ from factcheck_local.cli.bench_data import (
     own_data,
 )
 from factcheck_local.cli.bench_runs import assessors_run, factor_run, factscore_run
-from factcheck_local.cli.choosing import SettingsCommand, settings_options
+from factcheck_local.cli.choosing import SettingsCommand, settings_options_alone
 from factcheck_local.cli.common import (
     k_option,
     llm_option,
@@ -36,9 +36,9 @@ from factcheck_local.evaluate.effects import (
     of_collection,
     of_relation,
 )
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.registry import load_model
+from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.chosen import Chosen, choose, choose_each
 from factcheck_local.pipeline.settings import ASSESSORS, SETTINGS, Settings
 
@@ -84,7 +84,7 @@ class _AssessorType(click.Choice):  # type: ignore[type-arg]  # not generic in o
     type=click.Choice(["given", "pipeline"]),
     default="given",
     show_default=True,
-    help=f"For {', '.join(SPLIT)}: segments or claims as they are, or the pipeline's own atoms.",
+    help=f"For {', '.join(SPLIT)}: segments or claims as they are, or the pipeline's own claims.",
 )
 @click.option(
     "--fold",
@@ -114,7 +114,7 @@ class _AssessorType(click.Choice):  # type: ignore[type-arg]  # not generic in o
     help="Folder that keeps what the LLM said, for all benchmarks.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write the summary as JSON to stdout.")
-@settings_options
+@settings_options_alone
 def command(
     name: str,
     data: Path,
@@ -133,7 +133,7 @@ def command(
 ) -> None:
     """Compare assessors on labelled data: NAME says which.
 
-    The same atoms and contexts for all of them. items.jsonl has each verdict, summary.json and
+    The same claims and passages for all of them. items.jsonl has each verdict, summary.json and
     summary.md the measures with intervals and what they were made with, and there are
     pictures (pip install 'factcheck-local[bench]').
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.evaluate.contract import Collection
+from factcheck_local.evaluate.collection import Collection
 from factcheck_local.evaluate.data import factcheckbench, felm, handbook, record, sets, wice
 
 NAMES = ("factcheckbench", "wice", "felm", "handbook", "sets", "record", "factor", "factscore")

@@ -11,12 +11,12 @@ from typing import Any
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.evaluate import atoms, factor, plots, summary
-from factcheck_local.evaluate.contract import Collection
+from factcheck_local.evaluate.collection import Collection
 from factcheck_local.evaluate.runner import Models, relation_of, run
 from factcheck_local.evaluate.scores import ONE_ITEM, always_supported, difference, score
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.contracts import Identified, identity
 from factcheck_local.models.registry import load_model
+from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import load_relation_model
 from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings

@@ -34,7 +34,7 @@ from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.stored import check_complete, replace_file, warn_of_models
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
-from factcheck_local.correct.stage import shown
+from factcheck_local.correct.proposal import shown
 from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from factcheck_local.core.errors import InputError
-from factcheck_local.evaluate.contract import Collection
+from factcheck_local.evaluate.collection import Collection
 from factcheck_local.pipeline.chosen import Chosen
 from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, SETTINGS, Settings, settings_line
 from factcheck_local.pipeline.verdicts.judges.registry import find_judge

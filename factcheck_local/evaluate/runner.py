@@ -14,13 +14,13 @@ from factcheck_local.core.errors import FactcheckError
 from factcheck_local.core.files import write_whole
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import AtomAssessment, Verdict
-from factcheck_local.evaluate.contract import Collection, Item
+from factcheck_local.evaluate.collection import Collection, Item
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.contracts import Embedder, identity
+from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import RelationModel, load_relation_model, thresholds_of
 from factcheck_local.pipeline.run import Run

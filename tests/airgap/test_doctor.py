@@ -18,7 +18,7 @@ from factcheck_local.doctor import Finding, environment, machine
 from factcheck_local.doctor.models import check_models, chosen_cards
 from factcheck_local.doctor.store import check_store
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.lexical import Entry
+from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cards import data_directory, find_card, load_cards
@@ -201,7 +201,7 @@ def lose_words(store: Path) -> None:
 
 def add_words(store: Path) -> None:
     with Store.open(store) as opened:
-        opened._lexical.write([Entry("x", "a.md", "more")])
+        opened._lexical.write([LexicalEntry("x", "a.md", "more")])
 
 
 @pytest.mark.parametrize(

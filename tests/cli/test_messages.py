@@ -49,8 +49,10 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 # ----------------------------------------------------------------------- help
 
+SHOWN = [*COMMANDS, *(f"models {n}" for n, c in models_command.commands.items() if not c.hidden)]
 
-@pytest.mark.parametrize("name", [*COMMANDS, *(f"models {n}" for n in models_command.commands)])
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_every_command_has_an_example(name: str) -> None:
     done = factcheck(*name.split(), "--help")
     assert done.code == 0

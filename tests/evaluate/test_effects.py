@@ -10,7 +10,7 @@ import pytest
 
 from factcheck_local.core.errors import InputError
 from factcheck_local.core.types import Answer, Atom, Context
-from factcheck_local.evaluate.contract import Collection, Item
+from factcheck_local.evaluate.collection import Collection, Item
 from factcheck_local.evaluate.effects import (
     SPLITTING,
     check_effects,

@@ -13,12 +13,12 @@ import pytest
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Answer, Atom, Context
 from factcheck_local.evaluate import summary
-from factcheck_local.evaluate.contract import Collection, Item
+from factcheck_local.evaluate.collection import Collection, Item
 from factcheck_local.evaluate.lines import FILE, Results
 from factcheck_local.evaluate.runner import Models, run
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
+from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -66,7 +67,7 @@ def test_apple_s(monkeypatch: pytest.MonkeyPatch) -> None:
     assert torch_device() == "mps"
 
 
-def _card(folder: Path, role: str, backend: str) -> ModelCard:
+def _card(folder: Path, role: Literal["encoder", "reranker"], backend: str) -> ModelCard:
     return ModelCard(
         id="x",
         title="",
