@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from factcheck_local.cli.common import check_writable, json_option, write_json
-from factcheck_local.cli.messages import tell
+from factcheck_local.cli.messages import formerly, tell
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
@@ -139,7 +139,7 @@ def add(
         )
         if travels_in_clear(card.options["url"]):
             tell(f"{name}: over http, what is sent can be read on its way")
-        click.echo(f"{name}: {card.server} (see that it answers: factcheck models verify {name})")
+        click.echo(f"{name}: {card.server} (see that it answers: factcheck models check {name})")
         return
     if model is not None or api_key_env is not None:
         raise click.UsageError("--model and --api-key-env go with --server")
@@ -155,14 +155,14 @@ def add(
     click.echo(f"{card.id}: {len(card.files)} file(s), sha256 {card.sha256}")
 
 
-@command.command("verify")
+@command.command("check")
 @click.argument("names", nargs=-1)
-def verify_models(names: tuple[str, ...]) -> None:
+def check_models(names: tuple[str, ...]) -> None:
     """Hash the files of models, all that are here if none is named; ask servers if they answer.
 
     \b
     Example:
-      factcheck models verify
+      factcheck models check
     """
     cards = [find_card(n) for n in names] or [c for c in load_cards().values() if c.is_installed()]
     failed = 0
@@ -175,6 +175,9 @@ def verify_models(names: tuple[str, ...]) -> None:
         else:
             click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)
+
+
+command.add_command(formerly(check_models, "verify", "models check"))
 
 
 @command.command("export")

@@ -20,7 +20,7 @@ from factcheck_local.cli.common import (
 from factcheck_local.cli.outcome import BELOW, is_below
 from factcheck_local.cli.stored import read_run
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
-from factcheck_local.report.overview import SUMMARY_SCHEMA
+from factcheck_local.report.many_answers import SUMMARY_SCHEMA
 from factcheck_local.report.render import SINGLE
 from factcheck_local.report.schema import json_schema
 from factcheck_local.report.stored import checked, complete

@@ -233,9 +233,9 @@ class FactChecker(Loaded):
                 else self._revise(atomized, segments, answer.question)
             )
         work.failures |= {**atomized.failures, **revised.failures}
-        work.note(atomized.dropped, "atoms dropped, as their sentence does not state them")
+        work.note(atomized.dropped, "claims dropped, as their sentence does not state them")
         work.note(atomized.completed, "sentences with clauses added that their split left out")
-        work.note(revised.refused, "rewordings not trusted, the atom stays as split")
+        work.note(revised.refused, "rewordings not trusted, the claim stays as split")
         return merge_repeats(revised.atoms)
 
     def _specialist(self, llm: ChatModel) -> Adapted | None:
@@ -250,7 +250,7 @@ class FactChecker(Loaded):
             segments,
             self.llm,
             question=question,
-            which="all" if self.settings.atomizer == "verify" else "vague",
+            which="all" if self.settings.atomizer == "factbench" else "vague",
             progress=lambda done, count: self._progress("revise", done, count),
         )
 

@@ -17,8 +17,9 @@ from typing import Any
 from factcheck_local import __version__
 from factcheck_local.core.text.language import Language
 from factcheck_local.core.types import Assessment, Thresholds
+from factcheck_local.models.device import CPU, VARIABLE
 from factcheck_local.models.prompts import load_prompt, prompt_names
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import Settings, as_named_now
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,7 @@ def environment() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "gpu_layers": layers,
+        "device": os.environ.get(VARIABLE, CPU),
         **_libraries(),
     }
 
@@ -86,7 +88,7 @@ def _conditions(run: Mapping[str, Any], parts: Iterable[str]) -> Iterator[tuple[
     for part in parts:
         value: Any = run.get(part)
         if part == "settings":
-            yield from ((f"setting {name}", chosen) for name, chosen in value.items())
+            yield from ((f"setting {name}", chosen) for name, chosen in as_named_now(value).items())
         elif part == "prompts":
             yield from ((f"prompt {prompt['id']}", prompt["sha256"]) for prompt in value or ())
         elif part == "models":

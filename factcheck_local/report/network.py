@@ -8,11 +8,10 @@ from typing import Any
 
 from factcheck_local.core.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
 from factcheck_local.markov import Network
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import Settings, as_named_now
 from factcheck_local.pipeline.verdicts.documents import SourceVariable
 from factcheck_local.pipeline.verdicts.factreasoner import fact_network, witnesses
 from factcheck_local.pipeline.verdicts.network import discounted, links_from
-from factcheck_local.report.stored import as_named_now
 
 
 @dataclass(frozen=True, slots=True)

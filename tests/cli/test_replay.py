@@ -207,6 +207,29 @@ def test_a_record_needs_no_store(tmp_path: Path) -> None:
     assert factcheck("replay", path).code == 0
 
 
+def test_a_run_under_a_former_name_is_read_by_all(tmp_path: Path, store: Path) -> None:
+    """FactBench's atomizer was called as the command is: report, replay, diff and recheck."""
+    atoms = [{"id": "x", "text": "Annual leave is 25 days."}]
+    (tmp_path / "record.json").write_text(json.dumps({"output": ANSWER, "atoms": atoms}))
+    now, then = tmp_path / "now.json", tmp_path / "then.json"
+    options = ("--store", store, "--format", "json", "--output", now)
+    chosen = ("--set", "atomizer=factbench")
+    assert factcheck("verify", tmp_path / "record.json", *chosen, *options).code == 0
+    value = json.loads(now.read_text())
+    value["run"]["settings"]["atomizer"] = "verify"
+    then.write_text(json.dumps(value))
+    assert factcheck("report", then).code == 0
+    done = factcheck("replay", then, "--store", store)
+    assert (done.code, done.err) == (0, "")
+    assert "repeated, nothing differs" in done.out
+    assert factcheck("diff", then, now) == factcheck("diff", now, now)
+    write(tmp_path / "docs", leave="Annual leave is 30 days.")
+    index(tmp_path / "docs", store)
+    rechecked = [factcheck("recheck", run, "--store", store) for run in (now, then)]
+    assert "1 of 1 verdicts changed" in rechecked[0].out
+    assert rechecked[1].out == rechecked[0].out.replace(now.name, then.name)
+
+
 def test_another_model_under_the_same_name_is_found_out(
     past: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from factcheck_local.core.errors import ScoringError
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message, adapted_to
 from factcheck_local.models.llama_cpp import BRANCHES, LlamaCppModel
 from factcheck_local.models.prompts import finished
+from factcheck_local.models.reply_cache import CachedChatModel
 
 from .test_adapters import write_adapter
 

@@ -116,7 +116,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class QuantityComparison:
     """One quantity of a claim, and the passage's that decides its status.
 
     Attributes:
@@ -144,7 +144,7 @@ class Comparison:
 class QuantityMatch:
     """All quantities of a claim against a passage, in the claim's order."""
 
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[QuantityComparison, ...]
 
     @property
     def n_mismatched(self) -> int:
@@ -152,7 +152,7 @@ class QuantityMatch:
         return len(self.mismatches)
 
     @property
-    def mismatches(self) -> tuple[Comparison, ...]:
+    def mismatches(self) -> tuple[QuantityComparison, ...]:
         """The offending pairs."""
         return tuple(c for c in self.comparisons if c.status is Status.MISMATCHED)
 
