@@ -61,6 +61,11 @@ def stage_progress() -> StageProgress:
     return show
 
 
+def draw_above(line: str) -> None:
+    """Put a line, with its end, on a terminal in place of the progress, which is drawn again."""
+    click.echo(f"\r\033[K{line}", nl=False, err=True)
+
+
 def _seconds() -> float:
     """Between two lines of a log.
 
