@@ -124,7 +124,7 @@ TABLE = {
 
 
 def scripted(model: Any = None, **settings: Any) -> FactChecker:  # noqa: ANN401
-    chosen = {"assessor": "fr1", "min_similarity": -1.0} | settings
+    chosen: dict[str, Any] = {"assessor": "fr1", "min_similarity": -1.0} | settings
     return FactChecker(
         Settings(**chosen),
         llm=FakeChatModel(lambda _: ""),
