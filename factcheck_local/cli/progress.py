@@ -61,9 +61,9 @@ def stage_progress() -> StageProgress:
     return show
 
 
-def draw_above(line: str) -> None:
-    """Put a line, with its end, on a terminal in place of the progress, which is drawn again."""
-    click.echo(f"\r\033[K{line}", nl=False, err=True)
+def draw_above(lines: str) -> None:
+    """Put whole lines on a terminal in place of the progress, which is then drawn below them."""
+    click.echo(f"\r\033[K{lines}", nl=False, err=True)
 
 
 def _seconds() -> float:

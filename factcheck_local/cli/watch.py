@@ -16,7 +16,7 @@ from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.events import ClaimReached, Event, OnEvent, RunFinished
 from factcheck_local.report.events import event_to_dict, failed_event, finished_event
 from factcheck_local.report.render import View
-from factcheck_local.report.text import to_claim_line
+from factcheck_local.report.text import to_claim_lines
 
 
 class Watch:
@@ -31,7 +31,7 @@ class Watch:
 
 
 class LiveClaims(Watch):
-    """Each claim as a line on stderr, a terminal, above the progress of the stage.
+    """Each claim on stderr, a terminal, above the progress of the stage.
 
     Args:
         view: as the report will be shown.
@@ -52,7 +52,7 @@ class LiveClaims(Watch):
             return
         encoding = sys.stderr.encoding
         said = event_to_dict(event)
-        draw_above(to_claim_line(said, width=view.width, colour=view.colour, encoding=encoding))
+        draw_above(to_claim_lines(said, width=view.width, colour=view.colour, encoding=encoding))
 
 
 class EventLines(Watch):

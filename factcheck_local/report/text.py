@@ -90,32 +90,32 @@ def to_text(
     return out.read()
 
 
-def to_claim_line(event: dict[str, Any], *, width: int, colour: bool, encoding: str) -> str:
-    """A claim that was reached, on one line: what is known of it so far, and from where.
+def to_claim_lines(event: dict[str, Any], *, width: int, colour: bool, encoding: str) -> str:
+    """A claim that was reached: a line on what is known of it so far, and one on where from.
 
     Args:
         event: what ``event_to_dict`` gives of a ``ClaimReached``.
-        width: columns of the terminal; the claim and the place are cut where they do not fit.
+        width: columns of the terminal; what does not fit is cut.
         colour: see ``to_text``.
         encoding: likewise.
     """
     console, out = _console(width, encoding, colour=colour)
     claim = event["claim"]
     cited = next(citations(event, claim), None)
-    line = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    line.add_column(width=len("provisional"), no_wrap=True)
-    line.add_column(width=max(map(len, SIGNS)) + 2, no_wrap=True)
-    line.add_column(width=len(percent(1.0)), justify="right", no_wrap=True)
-    line.add_column(ratio=2, no_wrap=True, overflow="ellipsis")
-    line.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    line.add_row(
+    lines = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    lines.add_column(width=len("provisional"), no_wrap=True)
+    lines.add_column(width=max(map(len, SIGNS)) + 2, no_wrap=True)
+    lines.add_column(width=len(percent(1.0)), justify="right", no_wrap=True)
+    lines.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    lines.add_row(
         Text("provisional", style="dim"),
         _verdict(claim["verdict"], encoding),
         percent(claim["probability"]),
         Text(one_line(claim["text"])),
-        Text(one_line(cited.place if cited else ""), style="cyan"),
     )
-    console.print(line)
+    if cited is not None:
+        lines.add_row("", "", "", Text(one_line(cited.place), style="cyan"))
+    console.print(lines)
     out.seek(0)
     return out.read()
 

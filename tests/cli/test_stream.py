@@ -308,8 +308,10 @@ def shown(err: str) -> list[str]:
 def test_a_terminal_shows_claims_as_they_are_reached(answers: list[str]) -> None:
     done = on_terminals("verify", answers[0])
     assert done.code == 0
-    lines = [re.split(r"\s{2,}", line.strip()) for line in shown(done.err) if "provisional" in line]
-    assert [(verdict, claim, place) for _, verdict, _, claim, place in lines] == [
+    lines = shown(done.err)
+    at = [i for i, line in enumerate(lines) if "provisional" in line]
+    found = [[*re.split(r"\s{2,}", lines[i].strip()), lines[i + 1].strip()] for i in at]
+    assert [(verdict, claim, place) for _, verdict, _, claim, place in found] == [
         ("✓ supported", RIGHT, "leave.md:1"),
         ("✗ contradicted", WRONG, "animals.md:1"),
     ]
