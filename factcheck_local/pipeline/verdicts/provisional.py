@@ -1,7 +1,7 @@
 """A claim's verdict before those of the others are known: from its own pairs alone.
 
 The network is that of the claim and of the passages that were read for it, with the settings
-of the whole one. It is a star, which has a closed form: 3 ms a claim. Of two ways to a
+of the whole one. It is a star, which has a closed form: a millisecond a claim. Of two ways to a
 provisional P this is the one that says the same in every run: the network of all that is known
 so far would depend on which passages happen to be read first, and would be solved for every claim
 over all of what came before. What it leaves out comes in at the end: what other claims say of
