@@ -20,13 +20,16 @@ help:  ## this list
 venv: $(VENV)/.installed  ## the virtual environment with the pinned dependencies
 
 # torch goes first: with its pinned build in place nothing else pulls another.
-# llama-cpp-python is compiled, which takes some minutes the first time.
+# llama-cpp-python is compiled, which takes some minutes the first time; of it only what is used.
+# What CMAKE_ARGS says already, of a GPU for instance, stays.
+LLAMA_CPP := -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/supply/llama-cpp.cmake
+
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	@echo "installing; llama-cpp-python compiles for about five minutes the first time"
+	@echo "installing; llama-cpp-python compiles for about two minutes the first time"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	CMAKE_ARGS="$$CMAKE_ARGS $(LLAMA_CPP)" $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
 demo: venv  ## index the sample handbook and verify an answer about it

@@ -72,8 +72,8 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
     from factcheck_local.models.prompt_states import PromptStates
     from factcheck_local.pipeline.checker import FactChecker
     from factcheck_local.pipeline.claims.records import Record
-    from factcheck_local.pipeline.run import Work
     from factcheck_local.pipeline.settings import Settings
+    from factcheck_local.pipeline.work import Work
 
     meter = Meter()
     decode, load, stage = LlamaContext.decode, LlamaContext.load, Work.stage

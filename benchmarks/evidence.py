@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from factcheck_local.core.types import Context
-from factcheck_local.evaluate.contract import digest_of
+from factcheck_local.evaluate.collection import digest_of
 from factcheck_local.evaluate.data.factcheckbench import automatic_evidence
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from factcheck_local.core.types import Atom, AtomAssessment, Span, Verdict
 from factcheck_local.evaluate.atoms import THRESHOLD
-from factcheck_local.evaluate.contract import Item
+from factcheck_local.evaluate.collection import Item
 from factcheck_local.evaluate.data import handbook
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store

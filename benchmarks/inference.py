@@ -36,6 +36,7 @@ from benchmarks.fact_graphs import (
     fact_graph,
     sparse_fact_graph,
 )
+from benchmarks.wmb import I_BOUND, infer_by_wmb
 from factcheck_local import __version__
 from factcheck_local.core.errors import InferenceError
 from factcheck_local.evaluate.machine import machine
@@ -62,8 +63,8 @@ def ours(network: Network) -> Posterior:
 
 
 def wmb(network: Network) -> Posterior:
-    """Weighted mini-buckets of ours, i-bound 6."""
-    return infer(network, "wmb").p_true
+    """Weighted mini-buckets, with the paper's i-bound."""
+    return infer_by_wmb(network).p_true
 
 
 def pgmpy(network: Network) -> Posterior:
@@ -322,7 +323,7 @@ def main() -> None:
         "rows": rows,
         "large": large(),
         "signature": f"factcheck-local:{__version__}|factors:{options.factors}|"
-        f"seeds:{options.seeds}|repeat:{options.repeat}|limits:{asdict(Limits())}|"
+        f"seeds:{options.seeds}|repeat:{options.repeat}|limits:{asdict(Limits())}|i-bound:{I_BOUND}|"
         f"reference:{REFERENCE}|machine:{machine()}",
     }
     options.out.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from factcheck_local.core.types import Atom, Context
-from factcheck_local.evaluate.contract import Item
+from factcheck_local.evaluate.collection import Item
 from factcheck_local.evaluate.verdicts import Matrix, matrix_of
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store

@@ -32,7 +32,7 @@ from benchmarks.network_grid import (
 )
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.evaluate import summary
-from factcheck_local.evaluate.contract import Collection
+from factcheck_local.evaluate.collection import Collection
 from factcheck_local.evaluate.data import handbook, sets
 from factcheck_local.evaluate.runner import corpus
 from factcheck_local.evaluate.verdicts import MEASURES, as_dict

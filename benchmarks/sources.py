@@ -24,7 +24,7 @@ PRIOR = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ClaimGroup:
     """Claims of the old document, by who else speaks of them.
 
     Attributes:
@@ -41,10 +41,10 @@ class Kind:
 
 
 KINDS = (
-    Kind("wrong, both others against it", ("a", "b", "c", "d"), ("first", "second")),
-    Kind("wrong, one other against it", ("e", "f"), ("first",)),
-    Kind("wrong, one other against it, and copied", ("g",), ("first",), copied=True),
-    Kind("said by the old document alone", ("h",)),
+    ClaimGroup("wrong, both others against it", ("a", "b", "c", "d"), ("first", "second")),
+    ClaimGroup("wrong, one other against it", ("e", "f"), ("first",)),
+    ClaimGroup("wrong, one other against it, and copied", ("g",), ("first",), copied=True),
+    ClaimGroup("said by the old document alone", ("h",)),
 )
 
 

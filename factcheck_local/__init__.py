@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from factcheck_local.indexer.sync import sync
     from factcheck_local.pipeline.checker import FactChecker
     from factcheck_local.pipeline.claims.records import Record
+    from factcheck_local.pipeline.events import (
+        ClaimReached,
+        Event,
+        RunFinished,
+        StageAdvanced,
+        StageBegun,
+    )
     from factcheck_local.pipeline.retrieval.retriever import Retriever
     from factcheck_local.pipeline.run import Run
     from factcheck_local.pipeline.settings import Settings
@@ -30,13 +37,18 @@ __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "Atom",
+    "ClaimReached",
     "Context",
+    "Event",
     "FactChecker",
     "FactcheckError",
     "Record",
     "Retriever",
     "Run",
+    "RunFinished",
     "Settings",
+    "StageAdvanced",
+    "StageBegun",
     "Store",
     "sync",
 ]
@@ -45,13 +57,18 @@ __all__ = [
 _MODULES = {
     "Answer": "core.types",
     "Atom": "core.types",
+    "ClaimReached": "pipeline.events",
     "Context": "core.types",
+    "Event": "pipeline.events",
     "FactChecker": "pipeline.checker",
     "FactcheckError": "core.errors",
     "Record": "pipeline.claims.records",
     "Retriever": "pipeline.retrieval.retriever",
     "Run": "pipeline.run",
+    "RunFinished": "pipeline.events",
     "Settings": "pipeline.settings",
+    "StageAdvanced": "pipeline.events",
+    "StageBegun": "pipeline.events",
     "Store": "indexer.store",
     "sync": "indexer.sync",
 }

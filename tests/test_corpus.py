@@ -11,6 +11,7 @@ import pytest
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.reliability import ReliabilityProfile
+from tests.indexer.helpers import of_document
 
 HANDBOOK = Path(__file__).parent.parent / "corpora" / "handbook"
 LABELS = sorted((HANDBOOK / "answers").glob("*.labels.json"))
@@ -48,6 +49,6 @@ def test_every_page_loads_and_has_a_prior_of_its_own(path: Path) -> None:
     source = path.relative_to(HANDBOOK).as_posix()
     document = load(path, source)
     profile = ReliabilityProfile.load(HANDBOOK / "reliability.toml")
-    assert profile.of_document(document, source).rule != "default"
+    assert of_document(profile, document, source).rule != "default"
     for passage in chunk(document):
         assert passage.span.of(document.text) == passage.text

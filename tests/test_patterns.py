@@ -12,7 +12,7 @@ from pathlib import Path
 SCRIPT = Path(__file__).parent / "patterns_run.py"
 
 #: Processor time in seconds, far more than it takes.
-LIMIT = 240
+LIMIT = 60
 
 
 def limited(command: list[str], seconds: int) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from factcheck_local import __version__
-from factcheck_local.cli.messages import complain, set_up, tell
+from factcheck_local.cli.messages import complain, formerly, set_up, tell
 from factcheck_local.core import egress
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.offline import go_offline
@@ -30,7 +30,7 @@ COMMANDS = {
     "recheck": "Verify past claims against the store as it is now.",
     "replay": "Repeat a verification and say whether anything differs.",
     "sign": "Sign a verification with your own key.",
-    "verify-signature": "Check that a verification is what was signed.",
+    "check-signature": "Check that a verification is what was signed.",
     "correct": "Propose edits of an answer that its evidence bears out.",
     "atoms": "List the atomic claims of an answer.",
     "search": "Show the passages that a query finds.",
@@ -46,6 +46,9 @@ COMMANDS = {
     "doctor": "Check that everything is here that a run needs.",
 }
 
+#: Commands under the names that they had.
+RENAMED = {"verify-signature": "check-signature"}
+
 INTERRUPTED = 130
 
 #: Seconds that an interrupted process has to end.
@@ -59,11 +62,12 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        now = RENAMED.get(name, name)
+        if now not in COMMANDS:
             return None
-        module = import_module(f"{__name__}.{name.replace('-', '_')}")
+        module = import_module(f"{__name__}.{now.replace('-', '_')}")
         found: click.Command = module.command
-        return found
+        return found if now == name else formerly(found, name, now)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands; click would import each for its help."""
@@ -93,7 +97,7 @@ def cli(quiet: bool, verbose: bool, log_file: Path | None) -> None:
     \b
     factcheck index ./docs
     factcheck verify answer.md
-    """  # noqa: D301
+    """
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other")
     set_up(only_errors=quiet, verbose=verbose, log_file=log_file)

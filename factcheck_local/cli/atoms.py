@@ -43,7 +43,7 @@ def command(
     \b
     Example:
       factcheck atoms answer.md --json
-    """  # noqa: D301
+    """
     settings = choose_settings({"llm": llm}, assigned, preset, None).settings
     checker = FactChecker(settings, progress=stage_progress())
     failed = False

@@ -8,11 +8,16 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.evaluate.contract import Collection
+from factcheck_local.evaluate.collection import Collection
 from factcheck_local.evaluate.data import factcheckbench, felm, handbook, record, sets, wice
 
 NAMES = ("factcheckbench", "wice", "felm", "handbook", "sets", "record", "factor", "factscore")
 
+#: Those whose claims have evidence of their own, and those whose claims can be split otherwise.
+ORACLES, SPLIT = ("factcheckbench", "wice", "felm"), ("felm", "wice")
+
+#: Those that compare assessors.
+COMPARED = tuple(name for name in NAMES if name not in ("factor", "factscore"))
 
 #: Data that a checkout of the package has.
 OWN = {"handbook": Path("corpora/handbook"), "sets": Path("training/data/authored/sets")}
@@ -30,6 +35,24 @@ def own_data(name: str) -> Path:
     if not path.exists():
         raise click.UsageError(f"{path}: not here; expected --data, or the folder of a checkout")
     return path
+
+
+def check_options(
+    name: str, *, assessors: bool, oracle: bool, claims: str, fold: str | None
+) -> None:
+    """Refuse an option that changes nothing on a benchmark.
+
+    Raises:
+        click.UsageError: naming it, and those that it is for.
+    """
+    for option, given, of in (
+        ("--assessor", assessors, COMPARED),
+        ("--oracle", oracle, ORACLES),
+        ("--claims pipeline", claims != "given", SPLIT),
+        ("--fold", fold is not None, ("sets",)),
+    ):
+        if given and name not in of:
+            raise click.UsageError(f"{option} is for {', '.join(of)}, not for {name}")
 
 
 def called(name: str, *, oracle: bool, fold: str | None) -> str:
@@ -65,7 +88,7 @@ def command_line(
     oracle: bool,
     claims: str,
     seed: int,
-    chosen: Mapping[str, str | float | None],
+    chosen: Mapping[str, str | int | Sequence[str] | None],
 ) -> str:
     """What makes the figures again, on one line.
 
@@ -76,6 +99,7 @@ def command_line(
     parts += ["--oracle"] * oracle + ["--claims", claims] * (claims != "given")
     for option, value in chosen.items():
         if value is not None:
-            parts += ["-k" if option == "k" else f"--{option.replace('_', '-')}", str(value)]
+            each = [str(value)] if isinstance(value, str | int) else value
+            parts += [p for v in each for p in ("-k" if option == "k" else f"--{option}", v)]
     parts += ["--seed", str(seed)] if seed else []
     return shlex.join(parts)

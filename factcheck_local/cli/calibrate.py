@@ -124,7 +124,7 @@ def command(
     Example:
       factcheck calibrate labels.jsonl
       factcheck calibrate review.jsonl --risk 0.05
-    """  # noqa: D301
+    """
     if (labels is None) == (not reset):
         raise click.UsageError("expected either LABELS or --reset")
     if risk is not None:

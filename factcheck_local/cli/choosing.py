@@ -116,12 +116,25 @@ def source_names(ctx: click.Context, _param: click.Parameter, typed: str) -> lis
 
 
 def settings_options(command: Decorated) -> Decorated:
-    """The options --preset and --set."""
+    """The options --preset and --set of a command that reads a factcheck.toml, too."""
+    return _settings_options(
+        command,
+        ", or one of factcheck.toml",
+        "Repeatable. What stands in a factcheck.toml counts unless this says otherwise.",
+    )
+
+
+def settings_options_alone(command: Decorated) -> Decorated:
+    """The same for a command that reads none."""
+    return _settings_options(command, "", "Repeatable. No factcheck.toml counts here.")
+
+
+def _settings_options(command: Decorated, others: str, about: str) -> Decorated:
     preset = click.option(
         "--preset",
         metavar="NAME",
         shell_complete=lambda _c, _p, typed: [n for n in PRESETS if n.startswith(typed)],
-        help=f"Settings under a name: {', '.join(PRESETS)}, or one of factcheck.toml.",
+        help=f"Settings under a name: {', '.join(PRESETS)}{others}.",
     )
     assigned = click.option(
         "--set",
@@ -129,6 +142,6 @@ def settings_options(command: Decorated) -> Decorated:
         multiple=True,
         metavar="NAME=VALUE",
         shell_complete=_assignments,
-        help="Repeatable. What stands in a factcheck.toml counts unless this says otherwise.",
+        help=about,
     )
     return preset(assigned(command))

@@ -23,9 +23,7 @@ from factcheck_local.indexer.folder import STORE_NAME, find_store
 from factcheck_local.indexer.scope import Condition
 from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
-from factcheck_local.pipeline.settings import (
-    Settings,
-)
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.junit import FAILURES
 from factcheck_local.report.render import FORMATS, SELECTIVE, View, render
 
@@ -175,20 +173,6 @@ relation_option = click.option(
     shell_complete=model_names("llm", "encoder", also=("llm", "encoder", "encoder+llm")),
     help="Relation model: llm, encoder, a model's name, or FAST+SLOW.",
 )
-correlation_option = click.option(
-    "--relation-correlation",
-    type=click.FloatRange(0, 1),
-    metavar="R",
-    help="How far the relation model's errors on passages of one claim are taken to go together; "
-    f"{Settings().relation_correlation}. 0, independent: FactReasoner.",
-)
-strong_option = click.option(
-    "--strong",
-    type=click.FloatRange(0, 1),
-    metavar="WEIGHT",
-    help="What opposing evidence has to weigh on both sides to be a conflict, probability times "
-    f"the source's prior; {Settings().strong}.",
-)
 llm_option = click.option(
     "--llm",
     metavar="NAME",
@@ -322,13 +306,18 @@ def write_report(
 
 
 def write_text(output: Path, text: str) -> None:
-    """Write a file, all of it or nothing, and say so on stderr.
+    """Write a file and say so on stderr; see ``replace_file``."""
+    replace_file(output, text)
+    tell(f"written to {output}")
+
+
+def replace_file(path: Path, text: str | bytes) -> None:
+    """Write a file, all of it or nothing: an interrupted run leaves none that is cut off.
 
     Raises:
         InputError: if it cannot be written.
     """
     try:
-        write_whole(output, text)
+        write_whole(path, text)
     except OSError as error:
-        raise InputError(f"{output}: cannot be written: {error.strerror}") from error
-    tell(f"written to {output}")
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error

@@ -23,6 +23,7 @@ from factcheck_local.cli.common import (
     question_option,
     read_input,
     relation_option,
+    replace_file,
     settings_values,
     store_option,
     where_option,
@@ -31,10 +32,10 @@ from factcheck_local.cli.common import (
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
-from factcheck_local.cli.stored import check_complete, replace_file, warn_of_models
+from factcheck_local.cli.stored import check_complete, warn_of_models
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
-from factcheck_local.correct.stage import shown
+from factcheck_local.correct.proposal import shown
 from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import (
@@ -43,9 +44,9 @@ from factcheck_local.pipeline.claims.records import (
     load_json,
     parse_input,
 )
-from factcheck_local.pipeline.settings import JUDGES, Settings
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA, to_dict
-from factcheck_local.report.stored import settings_of
+from factcheck_local.report.stored import is_judged, settings_of
 from factcheck_local.report.view import indented, one_line, percent
 
 _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "left as it is"}
@@ -95,7 +96,7 @@ def command(
     \b
     Example:
       factcheck correct answer.md > answer.patch
-    """  # noqa: D301
+    """
     if write and answer == STDIN:
         raise InputError("standard input: cannot be written to")
     data, name = read_input(answer)
@@ -103,7 +104,8 @@ def command(
     given = settings_values(question=question, preset=preset, **options)
     if stored is not None and (given or assigned):
         raise click.UsageError("a stored run keeps its settings: expected no option that sets one")
-    if stored and (assessor := stored["run"]["settings"]["assessor"]) in JUDGES:
+    if stored and is_judged(stored):
+        assessor = stored["run"]["settings"]["assessor"]
         raise InputError(f"assessor {assessor}: a judge gives no evidence to correct from")
     target = _target(data, name, stored) if write else None
     if stored is None:

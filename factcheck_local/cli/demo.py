@@ -18,6 +18,7 @@ from factcheck_local.cli.common import (
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.models import pull_models
 from factcheck_local.cli.progress import index_progress, stage_progress
+from factcheck_local.cli.watch import live_claims
 from factcheck_local.core.errors import InputError, ModelError
 from factcheck_local.core.types import Answer
 from factcheck_local.indexer.folder import STORE_NAME
@@ -50,7 +51,7 @@ def command(folder: Path | None, pull: bool, **chosen: str | None) -> None:
     \b
     Example:
       factcheck demo
-    """  # noqa: D301
+    """
     settings = Settings(**settings_values(**chosen))
     _ensure_models((settings.embedder, settings.llm), pull=pull)
     folder = folder or data_directory() / "demo"
@@ -70,11 +71,13 @@ def command(folder: Path | None, pull: bool, **chosen: str | None) -> None:
         Store.open(folder / STORE_NAME) as store,
         FactChecker(settings, store, progress=stage_progress()) as checker,
     ):
-        assessment = to_dict(checker.verify(Answer(text, _ANSWER.name)))
+        view = make_view("text", None)
+        on_event = live_claims("text", None, view).begin(1, _ANSWER.name)
+        assessment = to_dict(checker.verify(Answer(text, _ANSWER.name), on_event=on_event))
     for form in ("json", "html"):
         output = folder / f"{_ANSWER.stem}.{form}"
         write_report([assessment], form, output, make_view(form, output))
-    write_report([assessment], "text", None, make_view("text", None))
+    write_report([assessment], "text", None, view)
     tell(f"to review it in a browser: {folder / _ANSWER.stem}.html")
 
 

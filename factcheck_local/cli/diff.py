@@ -37,7 +37,7 @@ def command(old: str, new: str, as_json: bool, as_markdown: bool) -> None:
     \b
     Example:
       factcheck diff monday.json friday.json
-    """  # noqa: D301
+    """
     if as_json and as_markdown:
         raise click.UsageError("expected --json or --markdown, got both")
     if old == new == STDIN:

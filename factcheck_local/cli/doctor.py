@@ -53,7 +53,7 @@ def command(
     \b
     Example:
       factcheck doctor --llm qwen2.5-coder-0.5b
-    """  # noqa: D301
+    """
     chosen = {"llm": llm, "relation": relation}
     settings = choose_settings(chosen, assigned, preset, None).settings
     found: list[Finding] = []

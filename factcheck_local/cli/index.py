@@ -127,7 +127,7 @@ def command(
     \b
     Example:
       factcheck index ./docs --exclude 'drafts/**'
-    """  # noqa: D301
+    """
     if reliability:
         ReliabilityProfile.load(
             reliability

@@ -18,6 +18,7 @@ from factcheck_local.markov import (
     marginals_to_json,
     network_from_graph,
     network_from_uai,
+    network_to_bif,
     network_to_uai,
 )
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
@@ -53,12 +54,14 @@ PGMPY = "pgmpy"
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--device", default="cpu", show_default=True, help="Of belief propagation: cpu, or cuda."
-)
-@click.option(
     "--write-uai",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the network in UAI format, too, for another solver.",
+)
+@click.option(
+    "--write-bif",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a Bayesian network of the same distribution in BIF, too.",
 )
 def command(
     graph: str,
@@ -66,20 +69,21 @@ def command(
     factors: Parameterisation,
     max_width: int,
     seed: int,
-    device: str,
     write_uai: Path | None,
+    write_bif: Path | None,
 ) -> None:
     """Compute the posteriors of GRAPH; - is stdin.
 
     GRAPH is a fact graph in FactReasoner's JSON, the JSON of an earlier verify, or a
-    Markov network of binary variables in the UAI format. With --write-uai other tools can look
-    at the network of a verification.
+    Markov network of binary variables in the UAI format. With --write-uai and --write-bif other
+    tools can look at the network of a verification.
 
     \b
     Example:
       factcheck infer graph.json --factors table1
-    """  # noqa: D301
+    """
     check_writable(write_uai)
+    check_writable(write_bif)
     data, name = read_input(graph)
     text = decode_answer(data, name)
     try:
@@ -95,8 +99,10 @@ def command(
         raise error if str(error).startswith(name) else RecordError(f"{name}: {error}") from error
     if write_uai is not None:
         write_text(write_uai, network_to_uai(network))
+    if write_bif is not None:
+        write_text(write_bif, network_to_bif(network))
     if method == "pgmpy":
         found = infer_by_pgmpy(network)
     else:
-        found = infer(network, method, Limits(max_width=max_width, seed=seed, device=device))
+        found = infer(network, method, Limits(max_width=max_width, seed=seed))
     write_json(marginals_to_json(found))

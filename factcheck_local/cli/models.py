@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from factcheck_local.cli.common import check_writable, json_option, write_json
-from factcheck_local.cli.messages import tell
+from factcheck_local.cli.messages import formerly, tell
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
@@ -36,7 +36,7 @@ def list_models(as_json: bool) -> None:
     \b
     Example:
       factcheck models list
-    """  # noqa: D301
+    """
     cards = load_cards().values()
     if as_json:
         write_json([_row(card) for card in cards])
@@ -76,7 +76,7 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
     \b
     Example:
       factcheck models pull qwen2.5-coder-0.5b
-    """  # noqa: D301
+    """
     for card in [find_card(name) for name in names or (DEFAULT_EMBEDDER, DEFAULT_LLM)]:
         if card.server is not None:
             click.echo(f"{card.id}: on a server, {card.server}: nothing to pull")
@@ -128,7 +128,7 @@ def add(
     Example:
       factcheck models add my-nli ./deberta-nli --role encoder
       factcheck models add team --server http://localhost:8080 --chat-format chatml
-    """  # noqa: D301
+    """
     if (path is None) == (url is None):
         raise click.UsageError("expected either the PATH of a model or --server URL")
     if url is not None:
@@ -139,7 +139,7 @@ def add(
         )
         if travels_in_clear(card.options["url"]):
             tell(f"{name}: over http, what is sent can be read on its way")
-        click.echo(f"{name}: {card.server} (see that it answers: factcheck models verify {name})")
+        click.echo(f"{name}: {card.server} (see that it answers: factcheck models check {name})")
         return
     if model is not None or api_key_env is not None:
         raise click.UsageError("--model and --api-key-env go with --server")
@@ -155,15 +155,15 @@ def add(
     click.echo(f"{card.id}: {len(card.files)} file(s), sha256 {card.sha256}")
 
 
-@command.command("verify")
+@command.command("check")
 @click.argument("names", nargs=-1)
-def verify_models(names: tuple[str, ...]) -> None:
+def check_models(names: tuple[str, ...]) -> None:
     """Hash the files of models, all that are here if none is named; ask servers if they answer.
 
     \b
     Example:
-      factcheck models verify
-    """  # noqa: D301
+      factcheck models check
+    """
     cards = [find_card(n) for n in names] or [c for c in load_cards().values() if c.is_installed()]
     failed = 0
     for card in cards:
@@ -175,6 +175,9 @@ def verify_models(names: tuple[str, ...]) -> None:
         else:
             click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)
+
+
+command.add_command(formerly(check_models, "verify", "models check"))
 
 
 @command.command("export")
@@ -192,7 +195,7 @@ def export_models(bundle: Path, names: tuple[str, ...], with_wheels: bool) -> No
     \b
     Example:
       factcheck models export bundle.tar --with-wheels
-    """  # noqa: D301
+    """
     from factcheck_local.models.bundle import export_bundle
 
     check_writable(bundle)
@@ -219,7 +222,7 @@ def import_models(bundle: Path) -> None:
     \b
     Example:
       factcheck models import bundle.tar
-    """  # noqa: D301
+    """
     from factcheck_local.models.bundle import import_bundle
 
     with _bytes_bar("import", bundle.stat().st_size) as progress:

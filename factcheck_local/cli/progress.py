@@ -61,6 +61,11 @@ def stage_progress() -> StageProgress:
     return show
 
 
+def draw_above(lines: str) -> None:
+    """Put whole lines on a terminal in place of the progress, which is then drawn below them."""
+    click.echo(f"\r\033[K{lines}", nl=False, err=True)
+
+
 def _seconds() -> float:
     """Between two lines of a log.
 

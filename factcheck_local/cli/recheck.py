@@ -17,6 +17,7 @@ from factcheck_local.cli.common import (
     input_name,
     json_option,
     open_store,
+    replace_file,
     store_option,
     write_json,
 )
@@ -24,7 +25,7 @@ from factcheck_local.cli.diff import DIFFERS, diff_to_dict
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
-from factcheck_local.cli.stored import check_complete, read_run, replace_file, warn_of_models
+from factcheck_local.cli.stored import check_complete, read_run, warn_of_models
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.checker import FactChecker
@@ -95,7 +96,7 @@ def command(
     \b
     Example:
       factcheck recheck answers/*.json --write
-    """  # noqa: D301
+    """
     if write and STDIN in runs:
         raise InputError("standard input: cannot be written to")
     past = [_Past.read(name) for name in runs]

@@ -63,7 +63,7 @@ def command(
     \b
     Example:
       factcheck relate pairs.jsonl > relations.jsonl
-    """  # noqa: D301
+    """
     rows = _rows(pairs)
     folder = None
     if store_path is not None:

@@ -57,7 +57,7 @@ def command(run: str, store_path: StorePlace | None, tolerance: float, as_json: 
     \b
     Example:
       factcheck replay run.json
-    """  # noqa: D301
+    """
     old, called = read_run(run), input_name(run)
     check_complete(old, called)
     record, settings = input_of(old, called), settings_of(old, called)

@@ -20,16 +20,18 @@ from factcheck_local.cli.common import (
 from factcheck_local.cli.outcome import BELOW, is_below
 from factcheck_local.cli.stored import read_run
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
-from factcheck_local.report.overview import SUMMARY_SCHEMA
+from factcheck_local.report.events import event_json_schema
+from factcheck_local.report.many_answers import SUMMARY_SCHEMA
 from factcheck_local.report.render import SINGLE
 from factcheck_local.report.schema import json_schema
 from factcheck_local.report.stored import checked, complete
 
 
-def _show_schema(context: click.Context, _option: click.Parameter, asked: bool) -> None:
-    """The JSON Schema instead of a report."""
+def _show_schema(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    """A JSON Schema instead of a report."""
     if asked and not context.resilient_parsing:
-        click.echo(json_schema(), nl=False)
+        text = json_schema() if option.name == "schema" else event_json_schema()
+        click.echo(text, nl=False)
         context.exit()
 
 
@@ -46,6 +48,14 @@ def _show_schema(context: click.Context, _option: click.Parameter, asked: bool) 
     expose_value=False,
     callback=_show_schema,
     help="Print the JSON Schema of an assessment, and exit.",
+)
+@click.option(
+    "--event-schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_schema,
+    help="Print that of a line of verify --stream, and exit.",
 )
 def command(
     assessment: str,
@@ -67,7 +77,7 @@ def command(
     Example:
       factcheck report run.json --format markdown --output report.md
       factcheck report out/summary.json --format sarif --output out.sarif
-    """  # noqa: D301
+    """
     view = make_view(form, output, only=only, fail_on=fail_on)
     data, name = read_input(assessment)
     value = load_json(decode_answer(data, name), name)

@@ -59,7 +59,7 @@ def command(
     \b
     Example:
       factcheck search "how many days of leave" -k 3
-    """  # noqa: D301
+    """
     if not query.strip():
         raise InputError("the query is empty")
     reranker = load_reranker(rerank) if rerank else None

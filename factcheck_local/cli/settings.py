@@ -38,7 +38,7 @@ def command(
     \b
     Example:
       factcheck settings --preset careful
-    """  # noqa: D301
+    """
     if form == "markdown":
         click.echo("\n".join(reference()))
         return

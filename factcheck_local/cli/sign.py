@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.cli.common import STDIN, check_writable, read_input
+from factcheck_local.cli.common import STDIN, check_writable, read_input, replace_file
 from factcheck_local.cli.messages import tell
-from factcheck_local.cli.stored import replace_file
 from factcheck_local.core.errors import InputError
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.report.signatures import sign
@@ -61,7 +60,7 @@ def command(run: str, key: str, signature: Path | None) -> None:
     \b
     Example:
       factcheck sign run.json --key me.pem
-    """  # noqa: D301
+    """
     target = signature_file(run, signature)
     check_writable(target)
     data, name = read_input(run)

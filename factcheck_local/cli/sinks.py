@@ -11,15 +11,14 @@ from typing import Any, Protocol
 import click
 
 from factcheck_local.cli.answers import answer_name, digest
-from factcheck_local.cli.common import write_report
+from factcheck_local.cli.common import replace_file, write_report
 from factcheck_local.cli.messages import tell
-from factcheck_local.cli.stored import replace_file
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record, decode_answer, load_json
 from factcheck_local.report import SCHEMA
 from factcheck_local.report.html import to_overview
-from factcheck_local.report.overview import Entry, to_summary
+from factcheck_local.report.many_answers import AnswerEntry, to_summary
 from factcheck_local.report.render import FORMATS, SERIAL, SINGLE, View, render
 
 
@@ -102,7 +101,7 @@ class Folder:
     form: str
     view: View
     again: bool = False
-    _entries: list[Entry] = field(default_factory=list)
+    _entries: list[AnswerEntry] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Make the folder, before hours are spent on what goes there.
@@ -152,7 +151,7 @@ class Folder:
         if report != data:
             replace_file(report, render([value], self.form, self.view))
         tell(f"written to {report}")
-        self._entries.append(Entry.of(answer_name(record), report.name, data.name, value))
+        self._entries.append(AnswerEntry.of(answer_name(record), report.name, data.name, value))
 
     def finish(self, failed: list[tuple[str, str]]) -> None:
         """Write the overview as a page and as JSON."""

@@ -16,8 +16,8 @@ from factcheck_local.cli.common import (
     write_json,
 )
 from factcheck_local.core.text.language import MODELS_READ
+from factcheck_local.indexer.contents import Contents, contents_of
 from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.indexer.overview import Overview, overview
 from factcheck_local.pipeline.relation.calibration_file import read_calibrations
 from factcheck_local.pipeline.relation.risk import read_risks
 from factcheck_local.report.view import one_line
@@ -35,9 +35,9 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
     \b
     Example:
       factcheck status
-    """  # noqa: D301
+    """
     with open_store(store_path) as store:
-        found = overview(store)
+        found = contents_of(store)
         embedder = store.fingerprint.embedder
         calibrations = read_calibrations(store.path)
         risks = read_risks(store.path)
@@ -86,7 +86,7 @@ def _source(record: SourceRecord) -> dict[str, Any]:
     }
 
 
-def _lines(found: Overview) -> Iterator[str]:
+def _lines(found: Contents) -> Iterator[str]:
     for s in found.sources:
         access = "" if s.groups is None else f"  only {', '.join(sorted(s.groups)) or 'nobody'}"
         state = "" if s.complete else "  (interrupted: index again)"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from factcheck_local.cli.common import read_input
 from factcheck_local.cli.messages import tell
-from factcheck_local.core.errors import InputError, RecordError
-from factcheck_local.core.files import write_whole
+from factcheck_local.core.errors import RecordError
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.report.diff import compare
 from factcheck_local.report.stored import checked, claims_of, complete, contexts_of, settings_of
@@ -65,15 +63,3 @@ def warn_of_models(name: str, old: Sequence[dict[str, Any]], new: Sequence[dict[
                 f"factcheck: {name}: the {model['role']} model is {model['id']}, sha256 "
                 f"{model['sha256']}; in the run it was {was['id']}, sha256 {was['sha256']}",
             )
-
-
-def replace_file(path: Path, text: str | bytes) -> None:
-    """Write a file, all of it or nothing: an interrupted run leaves none that is cut off.
-
-    Raises:
-        InputError: if it cannot be written.
-    """
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error

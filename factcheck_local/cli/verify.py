@@ -31,6 +31,7 @@ from factcheck_local.cli.messages import complain, name_language
 from factcheck_local.cli.outcome import exit_code
 from factcheck_local.cli.progress import answer_progress, stage_progress
 from factcheck_local.cli.sinks import Sink, Stream, make_sink
+from factcheck_local.cli.watch import EventLines, Watch, live_claims
 from factcheck_local.core.errors import InferenceError, RecordError
 from factcheck_local.core.text.language import Language
 from factcheck_local.pipeline.checker import FactChecker
@@ -57,6 +58,7 @@ from factcheck_local.report import to_dict
     help="Exit with 1 if the factual precision of an answer is below.",
 )
 @fail_on_option
+@click.option("--stream", is_flag=True, hidden=True)
 @click.option("--no-cache", is_flag=True, hidden=True)
 @click.option("--again", is_flag=True, hidden=True)
 @settings_options
@@ -70,6 +72,7 @@ def command(
     again: bool,
     fail_under: float | None,
     fail_on: tuple[str, ...] | None,
+    stream: bool,
     no_cache: bool,
     assigned: tuple[str, ...],
     preset: str | None,
@@ -82,6 +85,9 @@ def command(
     changed: answer, settings, models or index; with --again everything. With --no-cache every
     pair of claim and passage is read anew.
 
+    A terminal shows each claim as it is reached; what is final comes with the report. With
+    --format jsonl --stream a program gets that, and how far each stage is, as lines of JSON.
+
     \b
     Exit codes, the first that holds:
       2 usage or bad input; the other answers were verified
@@ -92,14 +98,20 @@ def command(
     Example:
       factcheck verify answer.md --format markdown --output report.md
       factcheck verify answers/*.md --format html --output out --fail-on contradicted
-    """  # noqa: D301
+      factcheck verify answer.md --format jsonl --stream
+    """
+    if stream and (form != "jsonl" or output is not None):
+        wrong = f"for jsonl, not for {form}" if form != "jsonl" else "to stdout, not to --output"
+        raise click.UsageError(f"--stream is {wrong}")
     view = make_view(form, Path(output) if output else None, only=only, fail_on=fail_on)
     given = read_answers(answers, question)
     records = [found for found in given if isinstance(found, Record)]
     many = len(given) > 1
     if not many and isinstance(given[0], Unusable):
         raise given[0].error
-    sink = make_sink(form, view, output, many=many, again=again)
+    lines = EventLines() if stream else None
+    sink = lines or make_sink(form, view, output, many=many, again=again)
+    watch = lines or live_claims(form, output, view)
     if isinstance(sink, Stream):
         check_writable(sink.output)
     needs_store = any(record.contexts is None for record in records)
@@ -109,7 +121,7 @@ def command(
     try:
         settings = choose_settings(options, assigned, preset, store).settings
         checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
-        _verify(given, checker, sink, summaries, failed)
+        _verify(given, checker, sink, watch, summaries, failed)
     except BaseException as error:
         # What ends a run amid many answers must not take the finished ones with it.
         if summaries:
@@ -128,6 +140,7 @@ def _verify(
     given: Sequence[Record | Unusable],
     checker: FactChecker,
     sink: Sink,
+    watch: Watch,
     summaries: list[dict[str, Any]],
     failed: list[tuple[str, str]],
 ) -> None:
@@ -137,6 +150,7 @@ def _verify(
         given: the answers.
         checker: verifies them.
         sink: takes the assessments.
+        watch: is told of each answer as it is verified, and of the others.
         summaries: gets the summary of each assessment.
         failed: gets the names of the others, with the reason.
     """
@@ -146,17 +160,22 @@ def _verify(
         if isinstance(found, Unusable):
             complain(str(found.error), found.error.hint, found.error.exit_code)
             failed.append((called, str(found.error)))
+            watch.fail(number, *failed[-1])
             continue
         name = next(names)
         if many:
             answer_progress(number, len(given), called)
         try:
-            assessment = sink.earlier(name, found, checker) or to_dict(checker.verify(found))
+            on_event = watch.begin(number, called)
+            assessment = sink.earlier(name, found, checker) or to_dict(
+                checker.verify(found, on_event=on_event)
+            )
         except (RecordError, InferenceError) as error:
             if not many:
                 raise
             complain(f"{called}: {error}", error.hint, error.exit_code)
             failed.append((called, f"{called}: {error}"))
+            watch.fail(number, *failed[-1])
             continue
         if language := assessment["run"]["answer"].get("language"):
             name_language(called, Language(**language))

@@ -11,7 +11,13 @@ from pathlib import Path
 from factcheck_local.core.errors import ModelError
 from factcheck_local.doctor.environment import check_egress, check_versions
 from factcheck_local.doctor.finding import Finding
-from factcheck_local.doctor.machine import available_memory, check_disk, check_gpu, check_memory
+from factcheck_local.doctor.machine import (
+    available_memory,
+    check_device,
+    check_disk,
+    check_gpu,
+    check_memory,
+)
 from factcheck_local.doctor.models import check_models, chosen_cards
 from factcheck_local.doctor.store import check_store
 from factcheck_local.indexer.address import ServerAddress
@@ -33,6 +39,7 @@ def examine(settings: Settings, place: Path | ServerAddress | None) -> Iterator[
     yield from check_models(settings)
     yield from check_store(place, settings)
     yield from check_gpu()
+    yield from check_device()
     try:
         cards = chosen_cards(settings).values()
     except ModelError:

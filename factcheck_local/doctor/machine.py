@@ -13,6 +13,7 @@ from pathlib import Path
 from factcheck_local.core.errors import ModelError
 from factcheck_local.doctor.finding import Finding
 from factcheck_local.models.cards import SERVER_BACKEND, ModelCard
+from factcheck_local.models.device import CPU, VARIABLE, found_devices, torch_device
 
 #: What a run takes in memory beside its models' files, in bytes: the libraries, the context
 #: of an LLM, the answer. Verifying one claim with SmolLM2-135M and MiniLM, whose files are
@@ -29,7 +30,7 @@ _DEVICES = {"CUDA": "/dev/nvidia0", "ROCm": "/dev/kfd"}
 
 
 def check_gpu() -> Iterator[Finding]:
-    """Which GPU is seen, whether llama.cpp and torch were built for one, and what is asked for."""
+    """Which GPU is seen, whether llama.cpp was built for one, and what is asked for."""
     from factcheck_local.models.llama_cpp import gpu_layers
 
     try:
@@ -46,7 +47,7 @@ def check_gpu() -> Iterator[Finding]:
     info = llama_cpp.llama_print_system_info().decode(errors="replace")
     offloads = bool(llama_cpp.llama_supports_gpu_offload())
     seen = gpus()
-    built = f"llama.cpp for {build(info)}, {torch_devices()}"
+    built = f"llama.cpp for {build(info)}"
     message = f"{', '.join(seen) or 'none'} seen; {built}; layers asked to be offloaded: {layers}"
     if layers and not offloads:
         yield Finding("gpu", "problem", f"{message}, which this build cannot", _BUILD)
@@ -56,6 +57,20 @@ def check_gpu() -> Iterator[Finding]:
         yield Finding("gpu", "warning", message, "FACTCHECK_GPU_LAYERS=-1 offloads all layers")
     else:
         yield Finding("gpu", "ok", message)
+
+
+def check_device() -> Iterator[Finding]:
+    """Where the embedder, the reranker and torch's NLI encoders compute."""
+    try:
+        device, found = torch_device(), found_devices()
+    except ModelError as error:
+        yield Finding("device", "problem", str(error), f"{VARIABLE}={CPU}")
+        return
+    message = f"what runs on torch computes on {device}; {torch_devices()}"
+    if device == CPU and len(found) > 1:
+        yield Finding("device", "warning", message, f"{VARIABLE}={found[1]}")
+    else:
+        yield Finding("device", "ok", message)
 
 
 def build(system_info: str) -> str:

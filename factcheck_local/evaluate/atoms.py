@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from factcheck_local.core.types import Answer, Atom, Span
-from factcheck_local.evaluate.contract import digest_of, field_of, json_rows
+from factcheck_local.evaluate.collection import digest_of, field_of, json_rows
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, precision_recall
 from factcheck_local.models.contracts import Embedder, FloatArray, identity

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from factcheck_local.core.errors import RecordError, ScoringError
-from factcheck_local.evaluate.contract import digest_of
+from factcheck_local.evaluate.collection import digest_of
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.metrics import auroc, bootstrap_ci
 from factcheck_local.pipeline.relation import Premise, RelationModel

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.evaluate.contract import canonical
+from factcheck_local.evaluate.collection import canonical
 from factcheck_local.pipeline.run import prompts_here
 
 FILE = "items.jsonl"

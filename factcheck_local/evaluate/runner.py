@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,13 @@ from factcheck_local.core.errors import FactcheckError
 from factcheck_local.core.files import write_whole
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import AtomAssessment, Verdict
-from factcheck_local.evaluate.contract import Collection, Item
+from factcheck_local.evaluate.collection import Collection, Item
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.contracts import Embedder, identity
+from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import RelationModel, load_relation_model, thresholds_of
 from factcheck_local.pipeline.run import Run
@@ -90,8 +90,7 @@ def _write_changed(file: Path, data: bytes) -> None:
 
 def run(
     collection: Collection,
-    assessors: Sequence[str],
-    settings: Settings,
+    settings: Mapping[str, Settings],
     models: Models,
     out: Path,
     progress: StageProgress = silent,
@@ -103,8 +102,7 @@ def run(
 
     Args:
         collection: the items.
-        assessors: their names.
-        settings: of all of them, but for the assessor.
+        settings: of each assessor, by its name.
         models: shared by all.
         out: the folder for results; made where it is not there.
         progress: called before each item of each assessor.
@@ -116,13 +114,11 @@ def run(
     rows = []
     with corpus(collection, models.embedder, out) as store:
         index = store.digest() if store is not None else None
-        done, count = 0, len(assessors) * len(collection.items)
+        done, count = 0, len(settings) * len(collection.items)
         # Item by item, so that a run that is ended early has compared all assessors on some.
         for item in collection.items:
-            for assessor in assessors:
-                chosen = Settings.effective(
-                    {**asdict(settings), "assessor": assessor, "where": item.where}
-                )
+            for assessor, own in settings.items():
+                chosen = replace(own, where=item.where)
                 checker = FactChecker(
                     chosen,
                     store if item.record.contexts is None else None,
@@ -136,7 +132,8 @@ def run(
                 rows.append(results.get(_key(item, chosen, models, index), make))
                 done += 1
     progress("done", done, count)
-    return sorted(rows, key=lambda row: assessors.index(row["assessor"]))
+    order = list(settings)
+    return sorted(rows, key=lambda row: order.index(row["assessor"]))
 
 
 def _row(item: Item, assessor: str, checker: FactChecker, llm: CachedChatModel) -> dict[str, Any]:

@@ -46,7 +46,7 @@ CREATE INDEX IF NOT EXISTS by_source ON places (source);
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Entry(NamedTuple):
+class LexicalEntry(NamedTuple):
     """A passage as it is looked up: its title path and text, and where it is from."""
 
     id: str
@@ -85,14 +85,14 @@ class LexicalIndex:
         )
         return frozenset(row[0] for row in found if row)
 
-    def write(self, passages: Iterable[Entry]) -> None:
+    def write(self, passages: Iterable[LexicalEntry]) -> None:
         """Add or replace passages."""
         with self._db:
             for passage in passages:
                 self._delete(passage.id)
                 self._insert(passage)
 
-    def rebuild(self, passages: Iterable[Entry]) -> None:
+    def rebuild(self, passages: Iterable[LexicalEntry]) -> None:
         """Make these the only passages, all of them or none."""
         with self._db:
             self._db.execute("DELETE FROM passages")
@@ -106,7 +106,7 @@ class LexicalIndex:
             for id_ in ids:
                 self._delete(id_)
 
-    def _insert(self, passage: Entry) -> None:
+    def _insert(self, passage: LexicalEntry) -> None:
         row = self._db.execute(
             "INSERT INTO passages (id, body) VALUES (?, ?)", (passage.id, passage.text)
         ).lastrowid

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Chunk, Context, Span, titled
-from factcheck_local.indexer.lexical import Entry
+from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.manifest import SourceRecord
 
 if TYPE_CHECKING:
@@ -105,14 +105,14 @@ class Passages:
         """Id of every passage; it tells the text and the titles, see `chunker`."""
         return list(self._collection.get(include=[])["ids"])
 
-    def entries(self, ids: Sequence[str]) -> Iterator[Entry]:
+    def entries(self, ids: Sequence[str]) -> Iterator[LexicalEntry]:
         """Those of these passages that are there, for an index of words."""
         for part in _batches(ids, self._batch):
             rows = self._collection.get(ids=list(part), include=["documents", "metadatas"])
             columns = rows["ids"], rows["documents"] or (), rows["metadatas"] or ()
             for id_, text, values in zip(*columns, strict=True):
                 title, source = str(values["title"]), str(values["source"])
-                yield Entry(id_, source, titled(title, text))
+                yield LexicalEntry(id_, source, titled(title, text))
 
     def vectors_of(self, source: str) -> dict[str, npt.NDArray[Any]]:
         """A source's passages as they were embedded, title and text -> vector."""

@@ -25,7 +25,7 @@ from factcheck_local.core.types import Chunk, Context
 from factcheck_local.indexer import consistency, folder, server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.lexical import Entry
+from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.parts import STATES, Parts
 from factcheck_local.indexer.passages import (
@@ -220,7 +220,7 @@ class Store:
             raise ModelError(f"expected finite embeddings of shape {expected}, {received}")
         chunks = [chunk for _, chunk in passages]
         self._passages.write(chunks, [metadata(*passage) for passage in passages], embeddings)
-        self._lexical.write(Entry(c.id, c.source, c.titled_text) for c in chunks)
+        self._lexical.write(LexicalEntry(c.id, c.source, c.titled_text) for c in chunks)
 
     def complete(self, draft: Draft, chunks: Sequence[Chunk]) -> SourceRecord:
         """Make ``chunks`` the source's only passages, and mark it as complete.

@@ -21,7 +21,7 @@ from factcheck_local.indexer.reliability import PROFILE_NAME, matches
 from factcheck_local.indexer.store import Store
 
 
-class Entry(NamedTuple):
+class SourceEntry(NamedTuple):
     """A source and what is to be said of it."""
 
     source: str
@@ -67,8 +67,8 @@ class Survey:
     """
 
     files: dict[str, tuple[Root, Path]] = field(default_factory=dict)
-    gone: list[Entry] = field(default_factory=list)
-    skipped: list[Entry] = field(default_factory=list)
+    gone: list[SourceEntry] = field(default_factory=list)
+    skipped: list[SourceEntry] = field(default_factory=list)
     below: list[str] = field(default_factory=list)
 
 
@@ -195,9 +195,9 @@ class _Search:
         if not any(path.is_relative_to(at) for at in given):
             return
         if not path.is_file() or not path.resolve().is_relative_to(root.path):
-            self.found.gone.append(Entry(record.source, "file is gone"))
+            self.found.gone.append(SourceEntry(record.source, "file is gone"))
         elif glob := _matching(self.exclude, names):
-            self.found.gone.append(Entry(record.source, f"excluded by {glob}"))
+            self.found.gone.append(SourceEntry(record.source, f"excluded by {glob}"))
         elif not self.include or _matching(self.include, names):
             self.found.files[record.source] = (root, path)  # hidden say, given by name before
 
@@ -208,7 +208,7 @@ class _Search:
 
     def _skip(self, path: Path, reason: str, mark: str = "") -> None:
         name = self._root(path).source(path) + mark
-        self.found.skipped.append(Entry(writable(name), reason))
+        self.found.skipped.append(SourceEntry(writable(name), reason))
 
     def _below(self, top: Path) -> Iterator[Path]:
         """Everything below a folder that is no folder to go into, in sorted order."""

@@ -19,7 +19,7 @@ from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, re
 from factcheck_local.indexer.reliability import ReliabilityProfile, storable, supersession
 from factcheck_local.indexer.stamps import note_on, stamped, stated_text
 from factcheck_local.indexer.store import Draft, Store
-from factcheck_local.indexer.survey import Entry, Root, survey, writable
+from factcheck_local.indexer.survey import Root, SourceEntry, survey, writable
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import load_model
 
@@ -66,11 +66,11 @@ class SyncReport:
         failed: could not be read, and why.
     """
 
-    indexed: tuple[Entry, ...] = ()
-    unchanged: tuple[Entry, ...] = ()
-    removed: tuple[Entry, ...] = ()
-    skipped: tuple[Entry, ...] = ()
-    failed: tuple[Entry, ...] = ()
+    indexed: tuple[SourceEntry, ...] = ()
+    unchanged: tuple[SourceEntry, ...] = ()
+    removed: tuple[SourceEntry, ...] = ()
+    skipped: tuple[SourceEntry, ...] = ()
+    failed: tuple[SourceEntry, ...] = ()
 
 
 def sync(
@@ -154,10 +154,10 @@ class _Run:
     profiles: Mapping[str, ReliabilityProfile]
     today: date
     progress: Progress | None
-    indexed: list[Entry] = field(default_factory=list)
-    unchanged: list[Entry] = field(default_factory=list)
-    skipped: list[Entry] = field(default_factory=list)
-    failed: list[Entry] = field(default_factory=list)
+    indexed: list[SourceEntry] = field(default_factory=list)
+    unchanged: list[SourceEntry] = field(default_factory=list)
+    skipped: list[SourceEntry] = field(default_factory=list)
+    failed: list[SourceEntry] = field(default_factory=list)
     records: dict[str, SourceRecord] = field(init=False)
     current: dict[str, SourceRecord] = field(default_factory=dict)
     by_sha256: dict[str, str] = field(init=False)
@@ -204,13 +204,13 @@ class _Run:
         if self.progress is not None:
             self.progress(self.step)
 
-    def _leave(self, source: str, reason: str, report: list[Entry]) -> None:
+    def _leave(self, source: str, reason: str, report: list[SourceEntry]) -> None:
         """Report a file; what it said before is no evidence any more."""
         self.current.pop(source, None)
         if source in self.records:
             self.store.remove(source)
             reason += "; its earlier passages are removed"
-        report.append(Entry(writable(source), reason))
+        report.append(SourceEntry(writable(source), reason))
 
     def _described(self, record: SourceRecord, reading: Reading) -> SourceRecord:
         """The record with what the document says of itself."""
@@ -272,7 +272,7 @@ class _Run:
             self.current[record.source] = record
             count = f"{len(chunks)} passage{'s' * (len(chunks) != 1)}"
             reason = f"{count}; {record.note}" if record.note else count
-            self.indexed.append(Entry(record.source, reason))
+            self.indexed.append(SourceEntry(record.source, reason))
         self.waiting.clear()
 
     def _known_vectors(self, record: SourceRecord) -> dict[str, FloatArray]:
@@ -299,4 +299,4 @@ class _Run:
             if source not in read:
                 same = (old.prior, old.prior_rule) == (new.prior, new.prior_rule)
                 reason = "" if same else f"prior {old.prior:g} -> {new.prior:g} ({new.prior_rule})"
-                self.unchanged.append(Entry(source, reason))
+                self.unchanged.append(SourceEntry(source, reason))

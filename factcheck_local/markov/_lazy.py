@@ -1,7 +1,7 @@
 """Third-party libraries of this package, imported on first use.
 
 They take from a tenth of a second to several seconds to import, and not every
-command infers; networkx and pgmpy carry no type information either.
+command infers; scipy and pgmpy carry no type information either.
 """
 
 import importlib
@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, TypeAlias
 
-#: A ``networkx.Graph`` or ``DiGraph``.
+#: A ``scipy.sparse.csr_array``.
 Graph: TypeAlias = Any
 
 #: A ``pgmpy.models.DiscreteMarkovNetwork``.
 PgmpyNetwork: TypeAlias = Any
+
+#: A ``pgmpy.models.DiscreteBayesianNetwork``.
+PgmpyBayesian: TypeAlias = Any
 
 
 @contextmanager
@@ -33,11 +36,6 @@ def untouched_root_logger() -> Iterator[None]:
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
-
-
-def networkx() -> ModuleType:
-    """The module ``networkx``."""
-    return importlib.import_module("networkx")
 
 
 def scipy_sparse() -> ModuleType:

@@ -46,7 +46,6 @@ def approximate(arrays: Arrays, limits: Limits) -> Solution:
         seed=limits.seed,
         tolerance=_TOLERANCE,
         schedule=_SCHEDULE,
-        device=limits.device,
     )
     modes = fixed_points(beliefs)
     chains = max(16, min(limits.chains, _DRAWS // arrays.count))

@@ -4,12 +4,12 @@ Variables are numbered in the network's order. All potentials are natural
 logarithms, -inf where an entry is zero.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from factcheck_local.markov import _lazy
 from factcheck_local.markov.factors import Table, log_table
 from factcheck_local.markov.network import Network
 
@@ -86,19 +86,18 @@ def compile_network(network: Network) -> Arrays:
     return Arrays(unary, ends, tables, tuple(sorted(larger.items(), key=lambda item: item[0])))
 
 
-def side_by_side(networks: Sequence[Arrays]) -> Arrays:
-    """Several networks as one whose parts do not meet, in their order."""
-    offsets = np.cumsum([0, *(a.count for a in networks)]).tolist()
-    return Arrays(
-        np.concatenate([a.unary for a in networks]),
-        np.concatenate([a.ends + at for a, at in zip(networks, offsets, strict=False)]),
-        np.concatenate([a.tables for a in networks]),
-        tuple(
-            (tuple(v + at for v in scope), table)
-            for a, at in zip(networks, offsets, strict=False)
-            for scope, table in a.larger
-        ),
+def part_of(ends: Indices, count: int) -> NDArray[np.int32]:
+    """Which connected part each of ``count`` nodes is in, the parts numbered by their first node.
+
+    Args:
+        ends: (K, 2) the nodes that each edge joins.
+        count: of the nodes, which are numbered from 0.
+    """
+    graph = _lazy.scipy_sparse().coo_array(
+        (np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])), (count, count)
     )
+    label: NDArray[np.int32] = _lazy.csgraph().connected_components(graph, directed=False)[1]
+    return label
 
 
 def merge_pairs(ends: Indices, tables: Table, count: int) -> tuple[Indices, Table]:

@@ -1,4 +1,4 @@
-"""Loopy belief propagation on log odds, from several starts at once, on numpy or a torch device.
+"""Loopy belief propagation on log odds, from several starts at once.
 
 A message is one number, the log odds that its sender gives its target. All
 messages of all starts are updated together; where that swings, the damping grows.
@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factcheck_local.core.errors import InferenceError
-from factcheck_local.markov import _backend
-from factcheck_local.markov._backend import Array
 from factcheck_local.markov.arrays import Arrays
 from factcheck_local.markov.factors import Table
 
@@ -77,19 +75,16 @@ def belief_propagation(
     seed: int = 0,
     tolerance: float = TOLERANCE,
     schedule: tuple[Stage, ...] = SCHEDULE,
-    device: str = "cpu",
 ) -> Beliefs:
-    """Run belief propagation; deterministic for a seed on one device.
+    """Run belief propagation; deterministic for a seed.
 
     Args:
-        arrays: unary and pairwise potentials; several networks at once as
-            ``arrays.side_by_side`` puts them together.
+        arrays: unary and pairwise potentials.
         starts: the first has no opinion, the second believes everything, the third
             nothing, the others are random.
         seed: of the random starts.
         tolerance: see ``TOLERANCE``.
         schedule: see ``SCHEDULE``.
-        device: ``cpu`` computes with numpy, anything else with torch on that device.
 
     Raises:
         InferenceError: if there is a potential over three or more variables.
@@ -99,26 +94,24 @@ def belief_propagation(
             "belief propagation takes factors of one or two variables, one is over "
             f"{len(arrays.larger[0][0])}"
         )
-    edges = _Edges(arrays, device)
-    xp = edges.xp
-    messages = xp.array(_begin(starts, 2 * edges.count, seed))
+    edges = _Edges(arrays)
+    messages = _begin(starts, 2 * edges.count, seed)
     iterations = 0
     change = np.zeros(starts)
     for stage in schedule:
         for _ in range(stage.sweeps):
             step = edges.outgoing(messages) - messages
-            largest = xp.largest(step)
-            change = xp.numpy(largest)
+            change = np.abs(step).max(axis=1, initial=0.0)
             if stage.residual > 0.0:
-                step = step * (abs(step) >= stage.residual * largest[:, None])
+                step = step * (np.abs(step) >= stage.residual * change[:, None])
             messages = messages + (1 - stage.damping) * step
             iterations += 1
             if change.max(initial=0.0) <= tolerance:
                 break
         if change.max(initial=0.0) <= tolerance:
             break
-    log_odds = xp.numpy(edges.unary + edges.received(messages))
-    log_z = _bethe(arrays, edges, xp.numpy(messages), log_odds)
+    log_odds = edges.unary + edges.received(messages)
+    log_z = _bethe(arrays, edges, messages, log_odds)
     return Beliefs(log_odds, log_z, change <= tolerance, iterations)
 
 
@@ -144,37 +137,38 @@ class _Edges:
             then second -> first.
     """
 
-    def __init__(self, arrays: Arrays, device: str) -> None:
-        self.xp = _backend.of(device)
+    def __init__(self, arrays: Arrays) -> None:
         self.count = len(arrays.ends)
         target = np.concatenate([arrays.ends[:, 1], arrays.ends[:, 0]])
         source = np.concatenate([arrays.ends[:, 0], arrays.ends[:, 1]])
         self.order = np.argsort(target, kind="stable")
         place = np.empty_like(self.order)
         place[self.order] = np.arange(2 * self.count)
-        reverse = place[(self.order + self.count) % (2 * self.count)] if self.count else place
+        self.source = source[self.order]
+        self.reverse = place[(self.order + self.count) % (2 * self.count)] if self.count else place
         tables = np.concatenate([arrays.tables, arrays.tables.swapaxes(1, 2)])[self.order]
         linear = np.maximum(np.exp(tables - tables.max(axis=(1, 2), keepdims=True)), _SMALLEST)
-        unary = np.clip(arrays.unary[:, 1] - arrays.unary[:, 0], -2 * _CERTAIN, 2 * _CERTAIN)
-        self.unary = self.xp.array(unary)
-        self.source = self.xp.index(source[self.order])
-        self.reverse = self.xp.index(reverse)
+        self.unary = np.clip(arrays.unary[:, 1] - arrays.unary[:, 0], -2 * _CERTAIN, 2 * _CERTAIN)
         # Weights by (state of the source, state of the target).
-        self._w = {(s, t): self.xp.array(linear[:, s, t]) for s in (0, 1) for t in (0, 1)}
-        self._into = self.xp.adder(target[self.order], arrays.count)
+        self._w = {(s, t): linear[:, s, t] for s in (0, 1) for t in (0, 1)}
+        # Messages to one variable are neighbours: they are summed from the first on.
+        self._present, self._first = np.unique(target[self.order], return_index=True)
 
-    def received(self, messages: Array) -> Array:
+    def received(self, messages: Table) -> Table:
         """(S, n): the sum of the messages to each variable."""
-        return self._into(messages)
+        total = np.zeros((len(messages), len(self.unary)))
+        if self.count:
+            total[:, self._present] = np.add.reduceat(messages, self._first, axis=1)
+        return total
 
-    def outgoing(self, messages: Array) -> Array:
+    def outgoing(self, messages: Table) -> Table:
         """(S, D): the next messages."""
-        xp = self.xp
         total = self.unary + self.received(messages)
-        cavity = xp.take(total, self.source) - xp.take(messages, self.reverse)
-        odds = xp.exp(xp.clip(cavity, -_CERTAIN, _CERTAIN))
+        cavity = total[:, self.source] - messages[:, self.reverse]
+        odds = np.exp(np.clip(cavity, -_CERTAIN, _CERTAIN))
         w = self._w
-        return xp.log((w[1, 1] * odds + w[0, 1]) / (w[1, 0] * odds + w[0, 0]))
+        found: Table = np.log((w[1, 1] * odds + w[0, 1]) / (w[1, 0] * odds + w[0, 0]))
+        return found
 
 
 def _bethe(arrays: Arrays, edges: _Edges, messages: Table, log_odds: Table) -> Table:

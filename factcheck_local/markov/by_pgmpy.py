@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from factcheck_local.core.errors import InferenceError
@@ -17,25 +18,26 @@ def infer_by_pgmpy(network: Network) -> Marginals:
 
     Raises:
         InferenceError: if pgmpy cannot solve the network, or every assignment has
-            probability zero.
+            probability zero, or so little that it underflows.
     """
-    import numpy as np
-
     begun = time.perf_counter()
     solver = _lazy.pgmpy("inference").VariableElimination(network.to_pgmpy())
     p_true: dict[str, float] = {}
+    z = 1.0
     try:
         for variable in network.variables:
             values = solver.query([variable], show_progress=False).values
-            p_true[variable] = float(values[1] / values.sum())
-        log_z = float(np.log(network.to_pgmpy().get_partition_function()))
+            # A query of a Markov network is not normalised: it adds up to Z. What pgmpy calls the
+            # partition function is a table over all variables at once.
+            z = float(values.sum())
+            if not 0.0 < z < math.inf:
+                raise InferenceError(f"pgmpy cannot solve this network: Z is {z:g}")
+            p_true[variable] = float(values[1] / z)
     except (MemoryError, ValueError) as error:
         raise InferenceError(f"pgmpy cannot solve this network: {error}") from error
-    if not np.isfinite([log_z, *p_true.values()]).all():
-        raise InferenceError("every assignment has probability zero")
     return Marginals(
         p_true,
-        log_z,
+        math.log(z),
         exact=True,
         converged=True,
         method="pgmpy's variable elimination",

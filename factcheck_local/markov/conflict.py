@@ -5,7 +5,7 @@ most two literals, so whether any assignment survives is 2-satisfiability:
 decidable in linear time at any treewidth (Aspvall, Plass and Tarjan 1979).
 """
 
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -24,31 +24,40 @@ def find_conflict(network: Network) -> tuple[Factor, ...]:
     with_zeros = [f for f in network.factors if len(f.variables) <= 2 and np.any(f.table == 0.0)]
     if not with_zeros:
         return ()
-    nx = _lazy.networkx()
-    graph = _implications(with_zeros)
-    part_of = {
-        literal: part
-        for part, literals in enumerate(nx.strongly_connected_components(graph))
-        for literal in literals
-    }
-    for variable in network.variables:
-        false, true = (variable, 0), (variable, 1)
-        if true in part_of and part_of[true] == part_of.get(false):
-            there = nx.shortest_path(graph, false, true)
-            back = nx.shortest_path(graph, true, false)
-            steps = [*pairwise(there), *pairwise(back)]
-            return tuple(dict.fromkeys(graph.edges[step]["factor"] for step in steps))
+    forced = _implications(with_zeros, network.positions)
+    ends, size = np.array(list(forced)), 2 * len(network.variables)
+    graph = _lazy.scipy_sparse().csr_array(
+        (np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])), (size, size)
+    )
+    part = _lazy.csgraph().connected_components(graph, connection="strong")[1].tolist()
+    for false in range(0, size, 2):
+        true = false + 1
+        if part[false] == part[true]:
+            steps = [*_path(graph, false, true), *_path(graph, true, false)]
+            return tuple(dict.fromkeys(forced[step] for step in steps))
     return ()
 
 
-def _implications(factors: list[Factor]) -> _lazy.Graph:
-    """The implication graph: from a literal (variable, state) to what it forces."""
-    graph = _lazy.networkx().DiGraph()
+def _path(graph: _lazy.Graph, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The edges of a shortest path, the last first."""
+    before = _lazy.csgraph().breadth_first_order(graph, start)[1].tolist()
+    while end != start:
+        yield before[end], end
+        end = before[end]
+
+
+def _implications(
+    factors: list[Factor], position: Mapping[str, int]
+) -> dict[tuple[int, int], Factor]:
+    """From a literal to one that it forces, and by which factor.
+
+    The literal "variable i has state s" is the number 2 i + s.
+    """
+    found = {}
     for factor in factors:
         for index in np.argwhere(factor.table == 0.0).tolist():
-            excluded = list(zip(factor.variables, index, strict=True))
+            excluded = [2 * position[v] + s for v, s in zip(factor.variables, index, strict=True)]
             # A unary zero is the clause "not l or not l": l forces its own opposite.
             for one, other in zip(excluded, reversed(excluded), strict=True):
-                variable, state = other
-                graph.add_edge(one, (variable, 1 - state), factor=factor)
-    return graph
+                found[one, other ^ 1] = factor
+    return found

@@ -1,7 +1,7 @@
 """Choose how to infer: closed form, elimination, or approximation."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Literal, get_args
 
@@ -22,12 +22,14 @@ from factcheck_local.markov.network import Marginals, Network
 from factcheck_local.markov.order import Order, min_degree, min_fill, neighbourhoods
 from factcheck_local.markov.reduce import reduce
 from factcheck_local.markov.solution import Solution
-from factcheck_local.markov.wmb import weighted_mini_buckets
 
-Method = Literal["auto", "exact", "bp", "gibbs", "wmb"]
+Method = Literal["auto", "exact", "bp", "gibbs"]
 
 #: Which variables' posteriors are asked for.
 Wanted = NDArray[np.bool_]
+
+#: Solves a connected part in which every variable has two neighbours or more.
+Solve = Callable[[Arrays, Limits, Wanted], Solution]
 
 #: How many conflicting factors an error message spells out.
 _NAMED_FACTORS = 6
@@ -53,8 +55,7 @@ def infer(
         method: ``auto`` eliminates what is narrow enough and approximates the rest by
             belief propagation and sampling; ``exact`` refuses what is too
             wide, after trying to fix a few variables; ``bp`` is belief propagation
-            alone, ``gibbs`` sampling alone, ``wmb`` weighted mini-buckets, whose
-            ``log_z`` is an upper bound.
+            alone, ``gibbs`` sampling alone.
         limits: what may be spent; the defaults if None.
         wanted: variables whose posteriors are asked for; all if None.
 
@@ -70,18 +71,27 @@ def infer(
     """
     if method not in get_args(Method):
         raise ValueError(f"expected a method of {', '.join(get_args(Method))}, got {method!r}")
+    solvers: Mapping[Method, Solve] = {
+        "auto": _auto,
+        "exact": _exact,
+        "bp": _bp,
+        "gibbs": _gibbs,
+    }
+    return infer_with(solvers[method], network, limits, wanted)
+
+
+def infer_with(
+    solve: Solve,
+    network: Network,
+    limits: Limits | None = None,
+    wanted: Iterable[str] | None = None,
+) -> Marginals:
+    """The same as ``infer``, by a method of the caller's own."""
     begun = time.perf_counter()
     limits = limits or Limits()
     arrays = compile_network(network)
     _refuse_impossible(network, arrays)
     reduction = reduce(arrays)
-    solve = {
-        "auto": _auto,
-        "exact": _exact,
-        "bp": _bp,
-        "gibbs": _gibbs,
-        "wmb": _wmb,
-    }[method]
     names = network.variables if wanted is None else tuple(wanted)
     asked = _asked(network, names)
     needed = reduction.needed(asked)
@@ -173,7 +183,7 @@ def _eliminated(arrays: Arrays, order: Order, wanted: Wanted) -> Solution:
 
 def _bp(arrays: Arrays, limits: Limits, _wanted: Wanted) -> Solution:
     """Belief propagation alone, the fixed point of the best Bethe log Z."""
-    found = belief_propagation(arrays, starts=limits.starts, seed=limits.seed, device=limits.device)
+    found = belief_propagation(arrays, starts=limits.starts, seed=limits.seed)
     modes = fixed_points(found)
     odds = found.log_odds[modes[0]]
     return Solution(
@@ -206,21 +216,6 @@ def _gibbs(arrays: Arrays, limits: Limits, _wanted: Wanted) -> Solution:
         exact=False,
         iterations=limits.anneal + limits.sweeps,
         error=float(found.error.max(initial=0.0)),
-    )
-
-
-def _wmb(arrays: Arrays, limits: Limits, _wanted: Wanted) -> Solution:
-    order = min_fill(neighbourhoods(arrays), arrays.count)
-    if order is None:  # pragma: no cover - no network is wider than it has variables
-        raise AssertionError
-    p_true, bound = weighted_mini_buckets(arrays, order, limits.i_bound)
-    return Solution(
-        p_true,
-        bound,
-        f"weighted mini-buckets, i-bound {limits.i_bound}",
-        exact=order.width <= limits.i_bound,
-        error=0.0 if order.width <= limits.i_bound else None,
-        width=order.width,
     )
 
 

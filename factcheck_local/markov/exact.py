@@ -11,6 +11,8 @@ sum that contains it, cannot underflow. Where an entry could overflow nonetheles
 the same passes run on logarithms, several times slower.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,13 +52,21 @@ class _Message:
 
     scope: tuple[int, ...]
     table: Table
-    parts: tuple["_Message", ...] = ()
+    parts: tuple[_Message, ...] = ()
     sender: int = -1
 
 
 @dataclass(eq=False)
-class _Clique:
-    """What is multiplied when a variable is summed out, and the two results."""
+class Clique:
+    """What is multiplied when a variable is summed out, and the two results.
+
+    Attributes:
+        scope: places in the elimination order, ascending: the variable, then what it is
+            joined to.
+        received: the potentials and messages that are multiplied.
+        product: of these, shape (2,) * len(scope).
+        message: the product with the variable summed out.
+    """
 
     scope: tuple[int, ...] = ()
     received: list[_Message] = field(default_factory=list)
@@ -79,35 +89,7 @@ def eliminate(
         (n,) probabilities, NaN where not asked for, and log Z: -inf if every assignment
         has probability zero, and the probabilities then mean nothing.
     """
-    anchor = likely_assignment(arrays)
-    unary, tables, larger, log_scale, excess = _relative_to(arrays, anchor)
-    linear = excess <= _LINEAR
-    algebra = _LINEAR_ALGEBRA if linear else _LOG_ALGEBRA
-    place = np.empty(arrays.count, dtype=np.intp)
-    place[list(order.variables)] = np.arange(arrays.count)
-    cliques = [_Clique() for _ in range(arrays.count)]
-    with np.errstate(divide="ignore"):
-        for at, v in enumerate(order.variables):
-            cliques[at].scope = (at, *sorted(int(place[u]) for u in bits(order.scopes[at])))
-            cliques[at].received.append(_Message((at,), algebra.enter(unary[v])))
-        for (x, y), table in zip(place[arrays.ends].tolist(), algebra.enter(tables), strict=True):
-            pair = (x, y) if x < y else (y, x)
-            cliques[pair[0]].received.append(_Message(pair, table if x < y else table.T))
-        for members, logs in larger:
-            places = [int(place[v]) for v in members]
-            axes = sorted(range(len(places)), key=places.__getitem__)
-            scope = tuple(places[i] for i in axes)
-            cliques[scope[0]].received.append(_Message(scope, algebra.enter(logs.transpose(axes))))
-    total = 0.0 if not linear else 1.0
-    for at, clique in enumerate(cliques):
-        clique.product = _product(clique, algebra)
-        clique.message = algebra.sum_first(clique.product)
-        rest = clique.scope[1:]
-        if rest:
-            cliques[rest[0]].received.append(_Message(rest, clique.message, sender=at))
-        else:
-            total = float(clique.message)
-    log_z = log_scale + algebra.leave(total)
+    cliques, algebra, log_z = upwards(arrays, order)
     needed = np.ones(arrays.count, dtype=bool)
     if wanted is not None:
         needed = wanted[list(order.variables)]
@@ -125,6 +107,48 @@ def eliminate(
         _share(belief, clique.scope, clique.received, joint, needed)
         clique.product = clique.message = np.empty(0)
     return np.minimum(p_true, 1.0), log_z
+
+
+def upwards(arrays: Arrays, order: Order) -> tuple[list[Clique], Algebra, float]:
+    """Sum out one variable after the other.
+
+    Args:
+        arrays: the network, connected or not.
+        order: of its variables.
+
+    Returns:
+        A clique per variable in the order of elimination, what their tables are computed
+        with, and the natural log of Z, -inf if every assignment has probability zero.
+    """
+    anchor = likely_assignment(arrays)
+    unary, tables, larger, log_scale, excess = _relative_to(arrays, anchor)
+    linear = excess <= _LINEAR
+    algebra = _LINEAR_ALGEBRA if linear else _LOG_ALGEBRA
+    place = np.empty(arrays.count, dtype=np.intp)
+    place[list(order.variables)] = np.arange(arrays.count)
+    cliques = [Clique() for _ in range(arrays.count)]
+    with np.errstate(divide="ignore"):
+        for at, v in enumerate(order.variables):
+            cliques[at].scope = (at, *sorted(int(place[u]) for u in bits(order.scopes[at])))
+            cliques[at].received.append(_Message((at,), algebra.enter(unary[v])))
+        for (x, y), table in zip(place[arrays.ends].tolist(), algebra.enter(tables), strict=True):
+            pair = (x, y) if x < y else (y, x)
+            cliques[pair[0]].received.append(_Message(pair, table if x < y else table.T))
+        for members, logs in larger:
+            places = [int(place[v]) for v in members]
+            axes = sorted(range(len(places)), key=places.__getitem__)
+            scope = tuple(places[i] for i in axes)
+            cliques[scope[0]].received.append(_Message(scope, algebra.enter(logs.transpose(axes))))
+    log_z = log_scale
+    for at, clique in enumerate(cliques):
+        clique.product = _product(clique, algebra)
+        clique.message = algebra.sum_first(clique.product)
+        rest = clique.scope[1:]
+        if rest:
+            cliques[rest[0]].received.append(_Message(rest, clique.message, sender=at))
+        else:
+            log_z += algebra.leave(float(clique.message))
+    return cliques, algebra, log_z
 
 
 def likely_assignment(arrays: Arrays) -> list[int]:
@@ -233,10 +257,10 @@ class _Log:
 
 
 _LINEAR_ALGEBRA, _LOG_ALGEBRA = _Linear(), _Log()
-_Algebra = _Linear | _Log
+Algebra = _Linear | _Log
 
 
-def _product(clique: _Clique, algebra: _Algebra) -> Table:
+def _product(clique: Clique, algebra: Algebra) -> Table:
     """All that a clique received, multiplied over its whole scope.
 
     Small messages are multiplied with each other first, so that few products
@@ -266,7 +290,7 @@ def _product(clique: _Clique, algebra: _Algebra) -> Table:
     return _multiplied(groups, clique.scope, algebra)
 
 
-def _multiplied(messages: Sequence[_Message], scope: tuple[int, ...], algebra: _Algebra) -> Table:
+def _multiplied(messages: Sequence[_Message], scope: tuple[int, ...], algebra: Algebra) -> Table:
     """The product of messages over a scope that holds all of theirs."""
     table = _over(messages[0], scope)
     for message in messages[1:]:

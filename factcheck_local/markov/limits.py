@@ -16,9 +16,7 @@ class Limits:
         chains: sampled at once, fewer on large networks.
         anneal: steps that lead the chains to the network.
         sweeps: of the chains over the network itself.
-        i_bound: of weighted mini-buckets; 6 in the FactReasoner paper.
         seed: the same seed gives the same result on the same machine.
-        device: where belief propagation computes: ``cpu``, or a torch device as ``cuda``.
     """
 
     max_width: int = 20
@@ -27,6 +25,4 @@ class Limits:
     chains: int = 64
     anneal: int = 12
     sweeps: int = 40
-    i_bound: int = 6
     seed: int = 0
-    device: str = "cpu"

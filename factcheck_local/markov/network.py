@@ -79,7 +79,7 @@ class Marginals:
     Attributes:
         p_true: variable → P(variable is true), in [0, 1], in the network's order.
         log_z: natural logarithm of the partition function; an estimate of it, or
-            of a part's, where that was approximated, an upper bound with ``wmb``.
+            of a part's, where that was approximated.
         exact: whether the numbers are exact up to rounding.
         converged: False if belief propagation stopped before a fixed point.
         method: what was used, for people to read.

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from factcheck_local.markov import _lazy
-from factcheck_local.markov.arrays import Arrays, Indices
+from factcheck_local.markov.arrays import Arrays, Indices, part_of
 from factcheck_local.markov.factors import Table
 
 
@@ -135,10 +134,7 @@ def _parts(core: Arrays, members: Indices, pairs: Indices) -> tuple[Part, ...]:
     links = [core.ends[pairs]]
     links += [np.array([scope[:-1], scope[1:]], dtype=np.intp).T for scope, _ in core.larger]
     joined = np.concatenate(links)
-    graph = _lazy.scipy_sparse().coo_array(
-        (np.ones(len(joined), dtype=bool), (joined[:, 0], joined[:, 1])), (core.count, core.count)
-    )
-    label: NDArray[np.int32] = _lazy.csgraph().connected_components(graph, directed=False)[1]
+    label = part_of(joined, core.count)
     own, pair_label = label[members], label[core.ends[pairs, 0]]
     found = []
     for number in dict.fromkeys(own.tolist()):

@@ -41,7 +41,6 @@ def add_model(
     *,
     chat_format_name: str | None = None,
     context_length: int = 4096,
-    licence: str = "as stated by its publisher",
 ) -> ModelCard:
     """Hash a model's files and write its card; the files stay where they are.
 
@@ -51,7 +50,6 @@ def add_model(
         role: what the model is for.
         chat_format_name: of an LLM, see ``chat_format``; None reads it off the file's template.
         context_length: of an LLM, in tokens.
-        licence: recorded in the card.
 
     Raises:
         ModelError: if the name is taken or malformed, or the path does not
@@ -79,7 +77,7 @@ def add_model(
         id=name,
         title=name,
         role=role,
-        licence=licence,
+        licence="as stated by its publisher",
         backend=_BACKENDS[role],
         files=files,
         options=options,

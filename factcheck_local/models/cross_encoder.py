@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError
 from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.device import torch_device
 from factcheck_local.models.loading import loading, read_as_text
 
 #: Pairs read at once, of similar length.
@@ -62,9 +63,17 @@ class CrossEncoderScorer:
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
-        """Build from a card whose files were checked."""
+        """Build from a card whose files were checked, on the device of ``device.torch_device``.
+
+        Raises:
+            ModelError: if there is no such device.
+        """
         return cls(
-            card.id, card.sha256, card.folder, max_tokens=int(card.options.get("max_tokens", 512))
+            card.id,
+            card.sha256,
+            card.folder,
+            max_tokens=int(card.options.get("max_tokens", 512)),
+            device=torch_device(),
         )
 
     def relevance(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:

@@ -14,6 +14,7 @@ from factcheck_local.core.errors import ModelError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.models.cores import has_native_bfloat16
+from factcheck_local.models.device import torch_device
 from factcheck_local.models.loading import loading, read_as_text
 
 #: Every batch has this many rows and a multiple of `LENGTH_STEP` tokens, filled up where texts
@@ -62,8 +63,18 @@ class SentenceTransformerEmbedder:
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
-        """Build from a card whose files were checked."""
-        return cls(card.id, card.sha256, card.folder, max_tokens=int(card.options["max_tokens"]))
+        """Build from a card whose files were checked, on the device of ``device.torch_device``.
+
+        Raises:
+            ModelError: if there is no such device.
+        """
+        return cls(
+            card.id,
+            card.sha256,
+            card.folder,
+            max_tokens=int(card.options["max_tokens"]),
+            device=torch_device(),
+        )
 
     def in_bfloat16(self) -> Self:
         """The same model in bfloat16 arithmetic; this one stays as it is."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.device import torch_device
 from factcheck_local.models.labels import label_columns
 from factcheck_local.models.loading import loading, read_as_text
 
@@ -64,9 +65,17 @@ class NliEncoder:
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
-        """Build from a card whose files were checked."""
+        """Build from a card whose files were checked, on the device of ``device.torch_device``.
+
+        Raises:
+            ModelError: if there is no such device.
+        """
         return cls(
-            card.id, card.sha256, card.folder, max_tokens=int(card.options.get("max_tokens", 512))
+            card.id,
+            card.sha256,
+            card.folder,
+            max_tokens=int(card.options.get("max_tokens", 512)),
+            device=torch_device(),
         )
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
@@ -90,8 +99,9 @@ class NliEncoder:
                 return_tensors="pt",
             ).to(self._device)
             with torch.inference_mode():
-                logits = self._model(**inputs).logits.double()
-            found.append(torch.softmax(logits, dim=-1).cpu().numpy()[:, self._columns])
+                # Not doubled on the device: mps has no float64.
+                logits = self._model(**inputs).logits.cpu().double()
+            found.append(torch.softmax(logits, dim=-1).numpy()[:, self._columns])
         return np.concatenate(found)
 
     def _refuse_long(self, hypotheses: Sequence[str]) -> None:

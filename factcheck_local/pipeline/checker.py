@@ -27,8 +27,10 @@ from factcheck_local.pipeline.claims.atomize import (
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.claims.rewording import Revised, revise
 from factcheck_local.pipeline.claims.split import segment
+from factcheck_local.pipeline.events import OnEvent, RunFinished
 from factcheck_local.pipeline.loaded import Loaded
 from factcheck_local.pipeline.relation import (
+    Completed,
     Premise,
     Related,
     RelationModel,
@@ -45,15 +47,17 @@ from factcheck_local.pipeline.retrieval.queries import (
 )
 from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
-from factcheck_local.pipeline.run import Run, Work
+from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import JUDGES
 from factcheck_local.pipeline.verdicts.decide import HALF
 from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
-from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of
-from factcheck_local.pipeline.verdicts.judges.case import Case
+from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of, judged_atom
+from factcheck_local.pipeline.verdicts.judges.case import Case, Judgement
 from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 from factcheck_local.pipeline.verdicts.network import pairs_to_relate
+from factcheck_local.pipeline.verdicts.provisional import provisional
 from factcheck_local.pipeline.verdicts.quotes import pick_quotes
+from factcheck_local.pipeline.work import Work
 
 
 class FactChecker(Loaded):
@@ -75,33 +79,41 @@ class FactChecker(Loaded):
         Returns:
             The atoms, and for those that a model failed on the reason by id.
         """
-        work = Work()
+        work = Work(self._progress)
         with self._lock:
             return self._atoms(answer, work, within), work.failures
 
-    def verify(self, record: Record | Answer) -> Run:
+    def verify(self, record: Record | Answer, *, on_event: OnEvent | None = None) -> Run:
         """Run every stage that has not been done yet.
 
         Args:
             record: an answer, alone or with what earlier stages made of it.
+            on_event: told how far the run is and each claim's verdict as it is reached, see
+                ``pipeline.events``. The run is the same with it and without.
 
         Raises:
             StoreError: if contexts are needed and there is no store.
             ModelError: if a model cannot be loaded.
+            Exception: whatever ``on_event`` raises; the run ends there.
         """
         with self._lock:
-            return self._verified(Record(record) if isinstance(record, Answer) else record)
+            work = Work(self._progress, on_event)
+            run = self._verified(Record(record) if isinstance(record, Answer) else record, work)
+            if on_event is not None:
+                on_event(RunFinished(run))
+            return run
 
-    def _verified(self, record: Record) -> Run:
-        work = Work()
+    def _verified(self, record: Record, work: Work) -> Run:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         answer = record.answer
         atoms = self._atoms(answer, work) if record.atoms is None else record.atoms
-        checked = [a for a in atoms if a.kind.check_worthy and a.id not in work.failures]
+        checked = tuple(a for a in atoms if a.kind.check_worthy and a.id not in work.failures)
         if self.settings.assessor in JUDGES:
             assessment = self._judge(record, atoms, checked, work)
             return self._run(record, assessment, started, work)
         retrieved = self._retrieve(checked, record, work)
+        if record.contexts is not None:
+            atoms, checked = (_as_pooled(some, retrieved.by_atom) for some in (atoms, checked))
         with work.stage("load"):
             model = self.relation_model
         with work.stage("relate"):
@@ -117,8 +129,6 @@ class FactChecker(Loaded):
                 min_context_similarity=self.settings.min_context_similarity,
             )
         related = self._relate(pairs, checked, retrieved.contexts, model, work)
-        if record.contexts is not None:
-            atoms = _as_pooled(atoms, retrieved.by_atom)
         known = {a.id for a in checked}
         for (_, hypothesis), why in related.failures.items():
             if hypothesis in known:
@@ -171,14 +181,21 @@ class FactChecker(Loaded):
                 atoms = _as_pooled(atoms, by_atom)
         with work.stage("load"):
             llm = self.llm
-        case = Case(record.answer, tuple(checked), {c.id: c for c in contexts}, by_atom)
+        passages, asked = {c.id: c for c in contexts}, {a.id for a in checked}
+        claims = {a.id: a for a in atoms if a.id in asked}
+
+        def reached(id_: str, said: Judgement | str) -> None:
+            if work.on_event is not None and id_ in claims:
+                work.reach(judged_atom(claims[id_], said), passages, claims)
+
+        case = Case(record.answer, tuple(checked), passages, by_atom, reached)
         if self.settings.cut_instructions:
             work.notes += cut_notes(contexts, checked)
             case = case.hardened()
         with work.stage("judge"):
-            judged = judge.judge(case, llm, partial(self._progress, "judge"))
+            judged = judge.judge(case, llm, work.progress("judge"))
         work.note(judged.cut, "claims with more to read than the model was shown")
-        return assessment_of(
+        assessment = assessment_of(
             record.answer,
             atoms,
             contexts,
@@ -187,6 +204,9 @@ class FactChecker(Loaded):
             self.settings.assessor,
             work.notes,
         )
+        for assessed in assessment.atoms:  # those of which the judge has not told
+            work.reach(assessed, passages, claims)
+        return assessment
 
     def _run(self, record: Record, assessment: Assessment, started: str, work: Work) -> Run:
         language = foreign(record.answer.text)
@@ -215,7 +235,7 @@ class FactChecker(Loaded):
             chosen = None
             if within is not None:
                 chosen = [i for i, s in enumerate(segments) if any(map(s.span.overlaps, within))]
-            progress = partial(self._progress, "atomize")
+            progress = work.progress("atomize")
             specialist = self._specialist(llm)
             if specialist is not None:
                 atomized = take_apart(
@@ -230,12 +250,12 @@ class FactChecker(Loaded):
             revised = (
                 Revised(atomized.atoms, {}, 0)
                 if complete
-                else self._revise(atomized, segments, answer.question)
+                else self._revise(atomized, segments, answer.question, work)
             )
         work.failures |= {**atomized.failures, **revised.failures}
-        work.note(atomized.dropped, "atoms dropped, as their sentence does not state them")
+        work.note(atomized.dropped, "claims dropped, as their sentence does not state them")
         work.note(atomized.completed, "sentences with clauses added that their split left out")
-        work.note(revised.refused, "rewordings not trusted, the atom stays as split")
+        work.note(revised.refused, "rewordings not trusted, the claim stays as split")
         return merge_repeats(revised.atoms)
 
     def _specialist(self, llm: ChatModel) -> Adapted | None:
@@ -243,15 +263,19 @@ class FactChecker(Loaded):
         return adapted_to(llm, ADAPTED_PROMPT) if self.settings.atomizer == "atoms" else None
 
     def _revise(
-        self, atomized: Atomized, segments: Sequence[Segment], question: str | None
+        self,
+        atomized: Atomized,
+        segments: Sequence[Segment],
+        question: str | None,
+        work: Work,
     ) -> Revised:
         return revise(
             atomized.atoms,
             segments,
             self.llm,
             question=question,
-            which="all" if self.settings.atomizer == "verify" else "vague",
-            progress=lambda done, count: self._progress("revise", done, count),
+            which="all" if self.settings.atomizer == "factbench" else "vague",
+            progress=work.progress("revise"),
         )
 
     def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
@@ -284,7 +308,7 @@ class FactChecker(Loaded):
                 k=self.settings.k,
                 queries=queries,
                 reranker=reranker,
-                progress=lambda done, count: self._progress("rerank", done, count),
+                progress=work.progress("rerank"),
             )
         work.note(found.unread, "claims that the reranker could not read, their order stayed")
         return found
@@ -316,7 +340,7 @@ class FactChecker(Loaded):
                 look,
                 question=answer.question,
                 rounds=self.settings.query_rounds,
-                progress=lambda done, count: self._progress("queries", done, count),
+                progress=work.progress("queries"),
             )
         work.note(written.refused, "queries not used, as they share no word with their claim")
         work.note(written.failed, "claims for which the model wrote no query, or no further one")
@@ -339,10 +363,26 @@ class FactChecker(Loaded):
                 {c.id: Premise(c.title, c.text) for c in contexts},
                 {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
                 model,
-                lambda done, count: self._progress("relate", done, count),
+                work.progress("relate"),
                 alike=alike,
                 summaries=short.summaries,
+                completed=self._completed(atoms, contexts, work),
             )
+
+    def _completed(
+        self, atoms: Sequence[Atom], contexts: Sequence[Context], work: Work
+    ) -> Completed | None:
+        """What tells each claim that is complete; None where nobody listens."""
+        if work.on_event is None:
+            return None
+        claims, passages = {a.id: a for a in atoms}, {c.id: c for c in contexts}
+        thresholds = self.risk or HALF
+
+        def completed(id_: str, related: Related) -> None:
+            found = provisional(claims[id_], related, passages, self.settings, thresholds)
+            work.reach(found, passages, claims)
+
+        return completed
 
     def _summarize(
         self,
@@ -363,7 +403,7 @@ class FactChecker(Loaded):
                 {a.id: a.text for a in atoms},
                 llm,
                 alike=alike,
-                progress=lambda done, count: self._progress("summarize", done, count),
+                progress=work.progress("summarize"),
             )
         work.note(len(found.summaries), "long passages read as their summary for a claim")
         work.note(len(found.nothing), "long passages left out for a claim they are silent on")

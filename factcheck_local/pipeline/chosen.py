@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from factcheck_local.core.errors import InputError
-from factcheck_local.pipeline.setting import unknown
+from factcheck_local.pipeline.setting import Setting, unknown
 from factcheck_local.pipeline.settings import SETTINGS, Settings, is_idle, no_effect
 
 #: The file that holds settings, in the working directory or beside the store.
@@ -69,10 +69,14 @@ class Chosen:
     Attributes:
         settings: of the run.
         origins: by the name of a setting, in words.
+        places: the same of those that were set, to stand in front of an error.
+        idle: the places of those that have lost their effect by what a stronger place says.
     """
 
     settings: Settings
     origins: Mapping[str, str]
+    places: Mapping[str, str]
+    idle: Mapping[str, str]
 
 
 def choose(
@@ -97,7 +101,49 @@ def choose(
     Raises:
         InputError: for an unknown name or value, or a setting without an effect, with its place.
     """
-    file = find_file(folders)
+    layers = _layers(options, assigned, preset, find_file(folders))
+    return _merged([*layers, _Layer("the store", given or {})])
+
+
+def choose_each(
+    assessors: Sequence[str],
+    usual: Sequence[str],
+    options: Mapping[str, Any],
+    assigned: Sequence[str] = (),
+    preset: str | None = None,
+) -> dict[str, Chosen]:
+    """The settings of several assessors that are compared, by assessor.
+
+    No file is read for it: figures have to come again wherever their command line is run.
+
+    Args:
+        assessors: their names; none for the one that ``assigned`` or the preset names.
+        usual: those where nothing names one.
+        options: as in ``choose``.
+        assigned: likewise.
+        preset: likewise; one of ``PRESETS``.
+
+    Raises:
+        InputError: see ``choose``; a setting has an effect if it has one for some assessor.
+    """
+    layers = _layers(options, assigned, preset, None)
+    if not assessors:
+        named = [layer.values["assessor"] for layer in layers if "assessor" in layer.values]
+        assessors = named[:1] or usual
+    found = {a: _merged([_Layer(_OPTIONS, {"assessor": a}), *layers]) for a in assessors}
+    for name, place in next(iter(found.values())).idle.items():
+        if all(name in chosen.idle for chosen in found.values()):
+            raise no_effect(name, place)
+    return found
+
+
+def _layers(
+    options: Mapping[str, Any],
+    assigned: Sequence[str],
+    preset: str | None,
+    file: SettingsFile | None,
+) -> list[_Layer]:
+    """What the user said, the strongest place first."""
     layers = [_Layer(_OPTIONS, options), _Layer(_ASSIGNED, _parsed(assigned), "--set ")]
     if file is not None:
         layers.append(_Layer(str(file.path), file.values, f"{file.path}: "))
@@ -107,8 +153,7 @@ def choose(
         if name not in presets:
             raise unknown(name, tuple(presets), "preset")
         layers.append(_Layer(f"preset {name}", presets[name], f"preset {name}: "))
-    layers.append(_Layer("the store", given or {}))
-    return _merged(layers)
+    return layers
 
 
 def _merged(layers: Sequence[_Layer]) -> Chosen:
@@ -119,6 +164,8 @@ def _merged(layers: Sequence[_Layer]) -> Chosen:
     }
     values: dict[str, Any] = {}
     origins = dict.fromkeys(SETTINGS, _DEFAULT)
+    places: dict[str, str] = {}
+    idle: dict[str, str] = {}
     for name, row in SETTINGS.items():
         if rank[name] == len(layers):
             continue
@@ -127,12 +174,21 @@ def _merged(layers: Sequence[_Layer]) -> Chosen:
             row.check(layer.values[name])
         except InputError as error:
             raise InputError(f"{layer.place}{error}", hint=error.hint) from error
-        if row.needs is not None and is_idle(row, values):
-            if rank[row.needs.of] >= rank[name]:
+        if is_idle(row, values):
+            if rank[_cause(row, values)] >= rank[name]:
                 raise no_effect(name, layer.place)
+            idle[name] = layer.place
             continue
-        values[name], origins[name] = layer.values[name], layer.origin
-    return Chosen(Settings(**values), origins)
+        values[name], origins[name], places[name] = layer.values[name], layer.origin, layer.place
+    return Chosen(Settings(**values), origins, places, idle)
+
+
+def _cause(row: Setting, values: Mapping[str, Any]) -> str:
+    """The setting whose value leaves an idle one without effect, directly or through others."""
+    if row.needs is None:
+        return row.name
+    other = SETTINGS[row.needs.of]
+    return _cause(other, values) if is_idle(other, values) else other.name
 
 
 def _parsed(assigned: Sequence[str]) -> dict[str, Any]:

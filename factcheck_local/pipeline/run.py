@@ -1,14 +1,11 @@
-"""One run of the pipeline: what it gathers on its way, and what it ends in."""
+"""What one run of the pipeline ends in, and what it takes to repeat it."""
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import platform
-import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -17,10 +14,9 @@ from typing import Any
 from factcheck_local import __version__
 from factcheck_local.core.text.language import Language
 from factcheck_local.core.types import Assessment, Thresholds
+from factcheck_local.models.device import CPU, VARIABLE
 from factcheck_local.models.prompts import load_prompt, prompt_names
-from factcheck_local.pipeline.settings import Settings
-
-logger = logging.getLogger(__name__)
+from factcheck_local.pipeline.settings import Settings, as_named_now
 
 #: Libraries whose version may move a number in its last digits.
 LIBRARIES = (
@@ -47,6 +43,7 @@ def environment() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "gpu_layers": layers,
+        "device": os.environ.get(VARIABLE, CPU),
         **_libraries(),
     }
 
@@ -86,7 +83,7 @@ def _conditions(run: Mapping[str, Any], parts: Iterable[str]) -> Iterator[tuple[
     for part in parts:
         value: Any = run.get(part)
         if part == "settings":
-            yield from ((f"setting {name}", chosen) for name, chosen in value.items())
+            yield from ((f"setting {name}", chosen) for name, chosen in as_named_now(value).items())
         elif part == "prompts":
             yield from ((f"prompt {prompt['id']}", prompt["sha256"]) for prompt in value or ())
         elif part == "models":
@@ -138,26 +135,3 @@ class Run:
     version: str = __version__
     prompts: tuple[dict[str, str], ...] = field(default_factory=prompts_here)
     environment: dict[str, str] = field(default_factory=environment)
-
-
-@dataclass
-class Work:
-    """What one run gathers on its way through the stages."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage; what it takes adds up over several visits."""
-        begun = time.perf_counter()
-        yield
-        taken = time.perf_counter() - begun
-        self.seconds[name] = self.seconds.get(name, 0.0) + taken
-        logger.info("%s: %.2f s", name, taken)
-
-    def note(self, count: int, what: str) -> None:
-        """Report a count of something, unless it is 0."""
-        if count:
-            self.notes.append(f"{what}: {count}")

@@ -17,7 +17,7 @@ from factcheck_local.markov import Method, Parameterisation
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 from factcheck_local.pipeline.setting import Needs, Setting, described, setting
 
-AtomizerName = Literal["atoms", "prompted", "verify", "veriscore"]
+AtomizerName = Literal["atoms", "prompted", "factbench", "veriscore"]
 Queries = Literal["atom", "headings", "question", "llm"]
 Retrieval = Literal["dense", "lexical", "fused"]
 Tables = Literal["stated", "raw"]
@@ -31,7 +31,7 @@ JUDGES: tuple[str, ...] = (
     "factverify",
     "veriscore",
     "veriscore-binary",
-    "verify",
+    "factbench",
     "judge",
     "felm-segment",
     "felm-segment-cot",
@@ -45,6 +45,11 @@ PLUGGED = tuple(n for n in plugin_names(PLUGINS) if n not in (*GRAPH_ASSESSORS, 
 _COMPARED = JUDGES
 JUDGES += PLUGGED
 ASSESSORS = (*GRAPH_ASSESSORS, *JUDGES)
+
+#: What values, and settings, of earlier versions are called now; and those that are no more.
+_OF_FACTBENCH = {"verify": "factbench"}
+_RENAMED = {"parameterisation": "factors"}
+_GONE = ("alpha",)
 
 
 def _one_of(*assessors: str) -> Needs:
@@ -74,12 +79,14 @@ class Settings:
         "the documents that they come from, and copies of a text count once.",
         choices=(*GRAPH_ASSESSORS, *PLUGGED),
         compared=_COMPARED,
+        renamed=_OF_FACTBENCH,
     )
     atomizer: AtomizerName = setting(
         "atoms",
         "How an answer is split into claims: atoms, by the LLM's adapter if it has one and else by "
-        "a prompt with examples; prompted, by that prompt in any case; or as VERIFY or VeriScore "
-        "do.",
+        "a prompt with examples; prompted, by that prompt in any case; or as FactBench's VERIFY "
+        "or VeriScore do.",
+        renamed=_OF_FACTBENCH,
     )
     k: int = setting(3, "How many passages are retrieved per claim.", low=1)
     retrieval: Retrieval = setting(
@@ -119,6 +126,7 @@ class Settings:
         "encoder+llm",
         "The model that reads claim and passage: llm, encoder (the small one in the package), a "
         "model's name, or FAST+SLOW, where the second reads what leaves the first unsure.",
+        renamed={"cascade": "encoder+llm"},
         needs=_NETWORK,
     )
     budget: int | None = setting(
@@ -137,8 +145,7 @@ class Settings:
     cut_instructions: bool = setting(
         True,
         "Whether hidden text, and text that tells a model what to answer, is kept from the "
-        "relation model.",
-        needs=_NETWORK,
+        "model that reads claim and passage.",
     )
     tables: Tables = setting(
         "stated",
@@ -238,8 +245,13 @@ class Settings:
 
     def line(self) -> str:
         """Version and every setting on one line, to stand beside a score."""
-        values = "|".join(f"{name}:{value}" for name, value in self.as_dict().items())
-        return f"factcheck-local:{__version__}|{values}"
+        return settings_line(self.as_dict())
+
+
+def settings_line(values: Mapping[str, Any]) -> str:
+    """See ``Settings.line``."""
+    said = "|".join(f"{name}:{value}" for name, value in values.items())
+    return f"factcheck-local:{__version__}|{said}"
 
 
 def is_idle(row: Setting, values: Mapping[str, Any]) -> bool:
@@ -272,3 +284,12 @@ SETTINGS: dict[str, Setting] = {
     f.name: described(f.name, f.default, get_type_hints(Settings)[f.name], f.metadata)
     for f in fields(Settings)
 }
+
+
+def as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run of any version under the names and values of this one."""
+    kept = {_RENAMED.get(name, name): v for name, v in values.items() if name not in _GONE}
+    for name, value in kept.items():
+        if name in SETTINGS and isinstance(value, str):
+            kept[name] = SETTINGS[name].renamed.get(value, value)
+    return kept

@@ -1,5 +1,6 @@
 """Reports: a run as JSON, and that as a page, a table, SARIF or JUnit XML."""
 
+from factcheck_local.report.events import event_json_schema, event_to_dict
 from factcheck_local.report.fact_graph import to_fact_graph
 from factcheck_local.report.html import to_html
 from factcheck_local.report.junit import to_junit
@@ -10,6 +11,8 @@ from factcheck_local.report.text import to_text
 
 __all__ = [
     "SCHEMA",
+    "event_json_schema",
+    "event_to_dict",
     "json_schema",
     "to_dict",
     "to_fact_graph",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from factcheck_local.pipeline.settings import as_named_now
 from factcheck_local.report.pairing import Pair, Row, paired
 from factcheck_local.report.view import place, quoted
 
@@ -250,7 +251,13 @@ def _conditions(run: Row) -> dict[str, Any]:
     answer = {"answer": run["answer"]["text"], "question": run["answer"]["question"]}
     models = {f"{m['role']} model": m for m in made["models"]}
     risk = {"thresholds": made["risk"]} if made.get("risk") else {}
-    found = {**answer, "version": made["version"], **made["settings"], **models, **risk}
+    found = {
+        **answer,
+        "version": made["version"],
+        **as_named_now(made["settings"]),
+        **models,
+        **risk,
+    }
     # A run in memory has tuples where a stored one has lists.
     values: dict[str, Any] = json.loads(json.dumps(found))
     return values

@@ -8,11 +8,10 @@ from typing import Any
 
 from factcheck_local.core.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
 from factcheck_local.markov import Network
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import Settings, as_named_now
 from factcheck_local.pipeline.verdicts.documents import SourceVariable
 from factcheck_local.pipeline.verdicts.factreasoner import fact_network, witnesses
 from factcheck_local.pipeline.verdicts.network import discounted, links_from
-from factcheck_local.report.stored import as_named_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +95,7 @@ def links_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
 
 def _settings(values: Mapping[str, Any]) -> Settings:
     """The settings that decide a network; what a run of another version lacks is default."""
-    wanted = (
-        "assessor",
-        "factors",
-        "relation_correlation",
-        "source_correlation",
-        "method",
-    )
+    wanted = ("assessor", "factors", "relation_correlation", "source_correlation")
     # A run from before there was this setting took relations as independent.
     values = {"relation_correlation": 0.0, **as_named_now(values)}
     known = {f.name for f in fields(Settings)}.intersection(wanted, values)

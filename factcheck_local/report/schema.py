@@ -68,7 +68,7 @@ def to_dict(run: Run) -> dict[str, Any]:
             "question": found.answer.question,
         },
         "summary": summary(found),
-        "atoms": [_atom(a) for a in found.atoms],
+        "atoms": [atom_to_dict(a) for a in found.atoms],
         "contexts": [context_to_dict(c) for c in found.contexts],
         "relations": [
             {
@@ -153,7 +153,8 @@ def _span(span: Span | None) -> dict[str, int] | None:
     return None if span is None else {"start": span.start, "end": span.end}
 
 
-def _atom(assessed: AtomAssessment) -> dict[str, Any]:
+def atom_to_dict(assessed: AtomAssessment) -> dict[str, Any]:
+    """A claim with its verdict and evidence; of what is optional it has what there is."""
     atom = assessed.atom
     fields: dict[str, Any] = {
         "id": atom.id,

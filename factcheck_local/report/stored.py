@@ -9,12 +9,11 @@ from typing import Any
 from factcheck_local.core.errors import RecordError
 from factcheck_local.core.types import Answer, Atom, Context, Kind, Span
 from factcheck_local.pipeline.claims.records import Record
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import JUDGES, Settings, as_named_now
 from factcheck_local.report.schema import SCHEMA, text_sha256
 
-#: Settings that runs of earlier versions record: under another name, and no more.
-_RENAMED = {"parameterisation": "factors"}
-_GONE = ("alpha",)
+#: A method of inference that runs of earlier versions record; it is there to compare with now.
+_MINI_BUCKETS = "wmb"
 
 
 def checked(value: object, name: str) -> dict[str, Any]:
@@ -49,6 +48,12 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
         InputError: if a value is none that a run can have.
     """
     with complete(name):
+        if assessment["run"]["settings"].get("method") == _MINI_BUCKETS:
+            raise RecordError(
+                f"{name}: made with method={_MINI_BUCKETS}, weighted mini-buckets, by which no run "
+                "infers any more",
+                hint="verify the answer again; reports and diffs of the run are made as before",
+            )
         # JSON has no tuples.
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
@@ -60,12 +65,9 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
         return found
 
 
-def as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a run of any version under the names and values of this one."""
-    kept = {_RENAMED.get(name, name): v for name, v in values.items() if name not in _GONE}
-    if kept.get("relation") == "cascade":
-        kept["relation"] = "encoder+llm"
-    return kept
+def is_judged(assessment: Mapping[str, Any]) -> bool:
+    """Whether the verdicts of a run are a judge's own, with no network behind them."""
+    return as_named_now(assessment["run"]["settings"])["assessor"] in JUDGES
 
 
 def claims_of(assessment: dict[str, Any], name: str) -> Record:

@@ -65,17 +65,7 @@ def to_text(
         titled: whether the answer's name stands above.
     """
     atoms = chosen(assessment, only)
-    out = TextIOWrapper(BytesIO(), encoding, errors="replace", newline="\n")
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    console, out = _console(width, encoding, colour=colour)
     if titled:
         console.print(one_line(assessment["answer"]["path"] or "an answer"), style="bold")
     table = _table([a for a in atoms if a["verdict"] != "skipped"], assessment, width, encoding)
@@ -100,6 +90,36 @@ def to_text(
     return out.read()
 
 
+def to_claim_lines(event: dict[str, Any], *, width: int, colour: bool, encoding: str) -> str:
+    """A claim that was reached: a line on what is known of it so far, and one on where from.
+
+    Args:
+        event: what ``event_to_dict`` gives of a ``ClaimReached``.
+        width: columns of the terminal; what does not fit is cut.
+        colour: see ``to_text``.
+        encoding: likewise.
+    """
+    console, out = _console(width, encoding, colour=colour)
+    claim = event["claim"]
+    cited = next(citations(event, claim), None)
+    lines = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    lines.add_column(width=len("provisional"), no_wrap=True)
+    lines.add_column(width=max(map(len, SIGNS)) + 2, no_wrap=True)
+    lines.add_column(width=len(percent(1.0)), justify="right", no_wrap=True)
+    lines.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    lines.add_row(
+        Text("provisional", style="dim"),
+        _verdict(claim["verdict"], encoding),
+        percent(claim["probability"]),
+        Text(one_line(claim["text"])),
+    )
+    if cited is not None:
+        lines.add_row("", "", "", Text(one_line(cited.place), style="cyan"))
+    console.print(lines)
+    out.seek(0)
+    return out.read()
+
+
 def made_with(run: Mapping[str, Any]) -> str:
     """What a run was made with, on a line: version, models, index, settings that are no defaults.
 
@@ -114,6 +134,22 @@ def made_with(run: Mapping[str, Any]) -> str:
     return one_line(f"made with: {', '.join(parts)}; settings: {', '.join(set_to) or 'defaults'}")
 
 
+def _console(width: int, encoding: str, *, colour: bool) -> tuple[Console, TextIOWrapper]:
+    """What writes with rich, and where it writes to."""
+    out = TextIOWrapper(BytesIO(), encoding, errors="replace", newline="\n")
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    return console, out
+
+
 def _table(
     atoms: list[dict[str, Any]], assessment: dict[str, Any], width: int, encoding: str
 ) -> Table:
@@ -125,18 +161,22 @@ def _table(
         table.add_column("", width=BAR)
     table.add_column("claim", ratio=2)
     table.add_column("what decides it", ratio=3)
-    signed = _has_signs(encoding)
     for atom in atoms:
         verdict, p = atom["verdict"], atom["probability"]
-        words = f"{SIGNS[verdict]} " * signed + verdict.replace("_", " ")
         table.add_row(
-            Text(words, style=_COLOURS[verdict]),
+            _verdict(verdict, encoding),
             percent(p),
             *([_bar(p, _COLOURS[verdict])] if roomy else []),
             Text(one_line(atom["text"])),
             _evidence(assessment, atom),
         )
     return table
+
+
+def _verdict(name: str, encoding: str) -> Text:
+    """A verdict's words behind its sign."""
+    words = f"{SIGNS[name]} " * _has_signs(encoding) + name.replace("_", " ")
+    return Text(words, style=_COLOURS[name])
 
 
 def _has_signs(encoding: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from factcheck_local.pipeline.settings import JUDGES
+from factcheck_local.report.stored import is_judged
 
 #: Shown beside a verdict, so that it can be told without colour.
 SIGNS = {
@@ -73,7 +73,7 @@ def uncited(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
     said = [f"“{one_line(atom['reason'])}”"] if atom.get("reason") else []
     if read := atom.get("read"):
         said.append("Judged from " + ", ".join(place(contexts[id_], None) for id_ in read) + ".")
-    elif assessment["run"]["settings"]["assessor"] in JUDGES:
+    elif is_judged(assessment):
         said.append("Judged without passages.")
     return " ".join(said) or "Nothing in the documents relates to it."
 

@@ -18,7 +18,7 @@ from factcheck_local.doctor import Finding, environment, machine
 from factcheck_local.doctor.models import check_models, chosen_cards
 from factcheck_local.doctor.store import check_store
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.lexical import Entry
+from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cards import data_directory, find_card, load_cards
@@ -62,7 +62,7 @@ def test_a_machine_that_is_well(home: Path, tmp_path: Path) -> None:
     value = json.loads(done.out)
     assert (done.code, done.err) == (0, "")
     assert {f["check"] for f in value["findings"]} == {
-        *("versions", "egress", "models", "store", "gpu", "memory", "disk")
+        *("versions", "egress", "models", "store", "gpu", "device", "memory", "disk")
     }
     assert "problem" not in {f["state"] for f in value["findings"]}
     said = [f["message"] for f in value["findings"]]
@@ -201,7 +201,7 @@ def lose_words(store: Path) -> None:
 
 def add_words(store: Path) -> None:
     with Store.open(store) as opened:
-        opened._lexical.write([Entry("x", "a.md", "more")])
+        opened._lexical.write([LexicalEntry("x", "a.md", "more")])
 
 
 @pytest.mark.parametrize(
@@ -287,6 +287,32 @@ def test_gpu(
     (finding,) = machine.check_gpu()
     assert finding.state == state
     assert (finding.fix is None) == (state == "ok")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "device", "state", "said"),
+    [
+        (0, None, "ok", "what runs on torch computes on cpu; torch for "),
+        (1, None, "warning", "what runs on torch computes on cpu; torch for "),
+        (1, "cuda", "ok", "what runs on torch computes on cuda; torch for "),
+        (0, "cuda", "problem", "FACTCHECK_DEVICE is 'cuda': torch finds no such device, only cpu"),
+        (0, "gpu", "problem", "FACTCHECK_DEVICE is 'gpu': expected cpu, cuda, cuda:N or mps"),
+    ],
+)
+def test_the_device_of_torch(
+    gpus: int, device: str | None, state: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda number: f"GPU {number}")
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    monkeypatch.delenv("FACTCHECK_DEVICE", raising=False)
+    if device is not None:
+        monkeypatch.setenv("FACTCHECK_DEVICE", device)
+    (finding,) = machine.check_device()
+    assert (finding.check, finding.state) == ("device", state)
+    assert finding.message.startswith(said)
+    fixes = {"ok": None, "warning": "FACTCHECK_DEVICE=cuda:0", "problem": "FACTCHECK_DEVICE=cpu"}
+    assert finding.fix == fixes[state]
 
 
 def test_a_gpu_is_seen_by_its_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

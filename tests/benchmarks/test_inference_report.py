@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.fact_graphs import FAMILIES, fact_graph
 from benchmarks.inference import _row, _summary, measure, pgmpy, reference, to_markdown
-from factcheck_local.markov import enumerate_marginals, infer
+from factcheck_local.markov import infer
+from tests.markov.enumeration import enumerate_marginals
 
 OPTIONS = argparse.Namespace(
     seeds=2, peer_seeds=0, repeat=1, timeout=30.0, memory=6 << 30, factors="conditional"

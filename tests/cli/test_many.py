@@ -28,6 +28,7 @@ from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.events import OnEvent
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.run import Run
@@ -78,12 +79,12 @@ def work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Work:
                 **options,
             )
 
-        def verify(self, record: Record | Answer) -> Run:
+        def verify(self, record: Record | Answer, *, on_event: OnEvent | None = None) -> Run:
             assert isinstance(record, Record)
             seen.verified.append(record.answer.path)
             if "impossible" in record.answer.text:
                 raise InferenceError("the network has no answer")
-            return super().verify(record)
+            return super().verify(record, on_event=on_event)
 
     monkeypatch.setattr(verify_module, "FactChecker", Faked)
     monkeypatch.chdir(tmp_path)
@@ -226,10 +227,10 @@ def test_an_interrupted_run_goes_on(
     faked: type[FactChecker] = vars(verify_module)["FactChecker"]
     kept = faked.verify
 
-    def interrupted(self: FactChecker, record: Record) -> Run:
+    def interrupted(self: FactChecker, record: Record, **options: OnEvent | None) -> Run:
         if record.answer.path == answers[1]:
             raise KeyboardInterrupt
-        return kept(self, record)
+        return kept(self, record, **options)
 
     with monkeypatch.context() as patched:
         patched.setattr(faked, "verify", interrupted)
@@ -365,10 +366,10 @@ def test_what_ends_a_run_leaves_what_was_done(
     faked: type[FactChecker] = vars(verify_module)["FactChecker"]
     usual = faked.verify
 
-    def lost(self: FactChecker, record: Record) -> Run:
+    def lost(self: FactChecker, record: Record, **options: OnEvent | None) -> Run:
         if record.answer.path == answers[1]:
             raise ModelError("the server is gone")
-        return usual(self, record)
+        return usual(self, record, **options)
 
     monkeypatch.setattr(faked, "verify", lost)
     folder = factcheck("verify", *answers, "--output", "out", "--format", form)

@@ -49,8 +49,10 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 # ----------------------------------------------------------------------- help
 
+SHOWN = [*COMMANDS, *(f"models {n}" for n, c in models_command.commands.items() if not c.hidden)]
 
-@pytest.mark.parametrize("name", [*COMMANDS, *(f"models {n}" for n in models_command.commands)])
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_every_command_has_an_example(name: str) -> None:
     done = factcheck(*name.split(), "--help")
     assert done.code == 0
@@ -262,7 +264,7 @@ def test_unknown_model(nowhere: Path) -> None:
     assert refused("relate", "pairs", "--llm", "gpt").endswith(hint)
     assert refused("index", "docs", "--embedder", "gpt").endswith(hint)
     assert refused("models", "pull", "gpt").endswith(hint)
-    assert refused("models", "verify", "gpt").endswith(hint)
+    assert refused("models", "check", "gpt").endswith(hint)
     assert refused("index", "docs", "--embedder", SMALL).startswith(f"model {SMALL} is of role llm")
     assert not (nowhere / ".factcheck").exists()
 
@@ -301,11 +303,15 @@ def test_damaged_model(
     (nowhere / "a.md").write_text("Hello there.")
     assert message in refused("atoms", "a.md", "--llm", "broken")
 
-    checked = factcheck("models", "verify")
+    checked = factcheck("models", "check")
     assert checked.code == (0 if honest else 2)
     # The encoder that comes with the package is always there.
     assert checked.out == "mpnet-l6-nli: ok\n" + ("broken: ok\n" if honest else "")
     assert checked.err.startswith("" if honest else f"broken: {nowhere / 'model.gguf'}: sha256 is")
+    formerly = factcheck("models", "verify")
+    said = "factcheck models check is the name of this command now\n"
+    assert formerly == (checked.code, checked.out, said + checked.err)
+    assert "verify " not in factcheck("models", "--help").out
 
 
 def test_malformed_card(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:

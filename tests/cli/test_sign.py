@@ -58,26 +58,35 @@ def test_any_other_byte_does_not_fit(run: Path, key: tuple[Path, Path], tmp_path
     signature = tmp_path / "run.json.sig"
     assert factcheck("sign", run, "--key", key[0]) == (0, "", f"written to {signature}\n")
     assert len(signature.read_bytes()) == 64
-    good = factcheck("verify-signature", run, "--key", key[1])
+    good = factcheck("check-signature", run, "--key", key[1])
     assert good == (0, f"{run}: signed by the owner of {key[1]}\n", "")
     bad = (1, f"{run}: not signed by the owner of {key[1]}\n", "")
     for at in range(0, len(RUN), 7):
         run.write_bytes(RUN[:at] + bytes([RUN[at] ^ 1]) + RUN[at + 1 :])
-        assert factcheck("verify-signature", run, "--key", key[1]) == bad
+        assert factcheck("check-signature", run, "--key", key[1]) == bad
     for other in (RUN + b"\n", RUN[:-1], b""):
         run.write_bytes(other)
-        assert factcheck("verify-signature", run, "--key", key[1]) == bad
+        assert factcheck("check-signature", run, "--key", key[1]) == bad
     run.write_bytes(RUN)
     made = signature.read_bytes()
     for other in (bytes([made[0] ^ 1]) + made[1:], made[:-1], made + b"\n", b""):
         signature.write_bytes(other)
-        assert factcheck("verify-signature", run, "--key", key[1]) == bad
+        assert factcheck("check-signature", run, "--key", key[1]) == bad
+
+
+def test_the_former_name_says_the_new_one(run: Path, key: tuple[Path, Path]) -> None:
+    assert factcheck("sign", run, "--key", key[0]).code == 0
+    now = factcheck("check-signature", run, "--key", key[1])
+    then = factcheck("verify-signature", run, "--key", key[1])
+    said = "factcheck check-signature is the name of this command now\n"
+    assert then == (now.code, now.out, said)
+    assert "verify-signature" not in factcheck("--help").out
 
 
 def test_another_key_does_not_fit(run: Path, key: tuple[Path, Path], tmp_path: Path) -> None:
     assert factcheck("sign", run, "--key", key[0]).code == 0
     _, other = make_key(tmp_path, "other")
-    assert factcheck("verify-signature", run, "--key", other).code == 1
+    assert factcheck("check-signature", run, "--key", other).code == 1
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
@@ -96,7 +105,7 @@ def test_openssl_checks_ours_and_we_check_its(
     openssl("pkey", "-in", private, "-pubout", "-out", public)
     mine = tmp_path / "mine.sig"
     openssl("pkeyutl", "-sign", "-inkey", private, "-rawin", "-in", run, "-out", mine)
-    done = factcheck("verify-signature", run, "--key", public, "--signature", mine)
+    done = factcheck("check-signature", run, "--key", public, "--signature", mine)
     assert done.code == 0
 
 
@@ -107,7 +116,7 @@ def test_a_passphrase_is_asked_for(
     said = iter(["secret", "wrong"])
     monkeypatch.setattr(sign_module, "_passphrase", lambda _key: next(said))
     assert factcheck("sign", run, "--key", private).code == 0
-    assert factcheck("verify-signature", run, "--key", public).code == 0
+    assert factcheck("check-signature", run, "--key", public).code == 0
     assert refused("sign", run, "--key", private).startswith(
         f"{private}: not a private key in PEM, or not its passphrase"
     )
@@ -125,9 +134,9 @@ def test_keys_of_another_kind(run: Path, key: tuple[Path, Path], tmp_path: Path)
     assert not (tmp_path / "run.json.sig").exists()
     assert "not a private key in PEM" in refused("sign", run, "--key", key[1])
     assert factcheck("sign", run, "--key", key[0]).code == 0
-    assert "not a public key in PEM" in refused("verify-signature", run, "--key", key[0])
+    assert "not a public key in PEM" in refused("check-signature", run, "--key", key[0])
     expected = f"{public}: expected an Ed25519 key, got another kind"
-    assert refused("verify-signature", run, "--key", public) == expected
+    assert refused("check-signature", run, "--key", public) == expected
 
 
 def test_only_a_run_is_signed(tmp_path: Path, key: tuple[Path, Path]) -> None:
@@ -136,7 +145,7 @@ def test_only_a_run_is_signed(tmp_path: Path, key: tuple[Path, Path]) -> None:
     assert refused("sign", other, "--key", key[0]).startswith(f"{other}: not an assessment")
     missing = tmp_path / "missing.json"
     assert refused("sign", missing, "--key", key[0]).startswith(f"{missing}: cannot be read")
-    assert refused("verify-signature", other, "--key", key[1]).startswith(
+    assert refused("check-signature", other, "--key", key[1]).startswith(
         f"{other}.sig: cannot be read"
     )
     assert "expected --signature FILE" in refused("sign", "-", "--key", key[0], stdin=RUN)

@@ -12,7 +12,7 @@ PAGE = ROOT / "ARCHITECTURE.md"
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 
 #: From where paths are seen.
-SEEN_FROM = ("", "factcheck_local", "factcheck_local/pipeline/verdicts")
+SEEN_FROM = ("", "factcheck_local", "factcheck_local/pipeline", "factcheck_local/pipeline/verdicts")
 
 #: Files that a run writes.
 WRITTEN = {"factcheck.toml", "calibration.json", "risk.json", "pair-scores.sqlite"}

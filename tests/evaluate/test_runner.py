@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ import pytest
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Answer, Atom, Context
 from factcheck_local.evaluate import summary
-from factcheck_local.evaluate.contract import Collection, Item
+from factcheck_local.evaluate.collection import Collection, Item
 from factcheck_local.evaluate.lines import FILE, Results
 from factcheck_local.evaluate.runner import Models, run
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
+from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
@@ -86,12 +86,18 @@ def without_times(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
 
 
+def each(assessors: Sequence[str], settings: Settings | None = None) -> dict[str, Settings]:
+    """These settings for each assessor."""
+    values = asdict(settings or Settings())
+    return {a: Settings.effective(values | {"assessor": a}) for a in assessors}
+
+
 World = Callable[[], tuple[Models, Model]]
 
 
 def test_verdicts_beside_gold_labels(world: World, tmp_path: Path) -> None:
     models, _ = world()
-    rows = run(COLLECTION, ASSESSORS, Settings(), models, tmp_path / "out")
+    rows = run(COLLECTION, each(ASSESSORS), models, tmp_path / "out")
     assert [(r["assessor"], r["item"]) for r in rows] == [
         (a, i.id) for a in ASSESSORS for i in COLLECTION.items
     ]
@@ -105,31 +111,31 @@ def test_verdicts_beside_gold_labels(world: World, tmp_path: Path) -> None:
 
 
 def test_killed_half_way_it_ends_with_the_same_numbers(world: World, tmp_path: Path) -> None:
-    whole = run(COLLECTION, ASSESSORS, Settings(), world()[0], tmp_path / "whole")
+    whole = run(COLLECTION, each(ASSESSORS), world()[0], tmp_path / "whole")
 
     def interrupt(_what: str, done: int, _all: int) -> None:
         if done == 6:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(COLLECTION, ASSESSORS, Settings(), world()[0], tmp_path / "out", interrupt)
+        run(COLLECTION, each(ASSESSORS), world()[0], tmp_path / "out", interrupt)
     lines = (tmp_path / "out" / FILE).read_text().splitlines()
     assert len(lines) == 6
     # As a power cut leaves it: the last line is torn.
     (tmp_path / "out" / FILE).write_text("\n".join(lines[:5]) + "\n" + lines[5][:40])
     models, model = world()
-    found = run(COLLECTION, ASSESSORS, Settings(), models, tmp_path / "out")
+    found = run(COLLECTION, each(ASSESSORS), models, tmp_path / "out")
     assert without_times(found) == without_times(whole)
     assert model.asked == 0  # the other run has asked all of it before
-    again = run(COLLECTION, ASSESSORS, Settings(), models, tmp_path / "out")
+    again = run(COLLECTION, each(ASSESSORS), models, tmp_path / "out")
     assert again == found
 
 
 def test_a_line_counts_only_for_what_it_was_made_with(world: World, tmp_path: Path) -> None:
     models, model = world()
-    run(COLLECTION, ("factscore",), Settings(), models, tmp_path)
+    run(COLLECTION, each(("factscore",)), models, tmp_path)
     assert model.asked == 8
-    run(COLLECTION, ("factscore",), Settings(k=2), models, tmp_path)
+    run(COLLECTION, each(("factscore",), Settings(k=2)), models, tmp_path)
     assert len((tmp_path / FILE).read_text().splitlines()) == 8
     assert model.asked == 8  # the settings differ, the questions do not
 
@@ -139,10 +145,10 @@ def test_other_settings_of_the_network_ask_the_llm_nothing(world: World, tmp_pat
     models, model = world()
     relation = CalibratedRelationModel(LlmPairScorer(models.llm))
     models = replace(models, relation=relation)
-    run(COLLECTION, ("fr2",), Settings(), models, tmp_path)
+    run(COLLECTION, each(("fr2",)), models, tmp_path)
     assert model.asked == 8
     for other in (Settings(relation_correlation=0.0), Settings(strong=0.9)):
-        run(COLLECTION, ("fr2",), other, models, tmp_path)
+        run(COLLECTION, each(("fr2",), other), models, tmp_path)
     assert len((tmp_path / FILE).read_text().splitlines()) == 3 * len(COLLECTION.items)
     assert model.asked == 8
 
@@ -156,16 +162,16 @@ def test_documents_that_have_changed_are_indexed_again(world: World, tmp_path: P
     said = []
     for text in ("Room 1 is red.", "Room 1 is blue."):
         data = Collection("open", "0" * 64, (given,), {"a/room.txt": text, "b/room.txt": atom.text})
-        (row,) = run(data, ("factscore",), Settings(k=1), world()[0], tmp_path / "out")
+        (row,) = run(data, each(("factscore",), Settings(k=1)), world()[0], tmp_path / "out")
         said.append(row["atoms"][0]["verdict"])
     assert said == ["supported", "unsupported"]
 
 
 def test_cost_counts_what_was_said_before(world: World, tmp_path: Path) -> None:
     first = world()[0]
-    run(COLLECTION, ("factscore",), Settings(), first, tmp_path / "a")
+    run(COLLECTION, each(("factscore",)), first, tmp_path / "a")
     second = world()[0]
-    run(COLLECTION, ("factscore",), Settings(), second, tmp_path / "b")
+    run(COLLECTION, each(("factscore",)), second, tmp_path / "b")
     assert (second.llm.calls, second.llm.seconds) == (first.llm.calls, first.llm.seconds)
     assert second.llm.waited == 0.0
 
@@ -173,7 +179,7 @@ def test_cost_counts_what_was_said_before(world: World, tmp_path: Path) -> None:
 def test_an_item_that_fails_is_counted_and_the_others_go_on(world: World, tmp_path: Path) -> None:
     empty = Item("none", Record(Answer("Room 9 is red."), (Atom("a0", "x", "x"),)), {"a0": True})
     mixed = Collection("rooms", "0" * 64, (empty, item(1)))
-    rows = run(mixed, ("fr1",), Settings(), world()[0], tmp_path)
+    rows = run(mixed, each(("fr1",)), world()[0], tmp_path)
     assert rows[0]["failure"] == "no store to retrieve from"
     assert rows[1]["atoms"]
 
@@ -193,12 +199,12 @@ def test_retrieval_is_open_over_the_documents_or_an_item_s_own(
     )
     models, _ = world()
     opened = Collection("open", "0" * 64, items, documents)
-    rows = run(opened, ("factscore",), Settings(k=1), models, tmp_path / "out")
+    rows = run(opened, each(("factscore",), Settings(k=1)), models, tmp_path / "out")
     assert [r["atoms"][0]["verdict"] for r in rows] == [
         *("supported", "supported"),
         *("unsupported", "unsupported"),
     ]
-    assert run(opened, ("factscore",), Settings(k=1), models, tmp_path / "out") == rows
+    assert run(opened, each(("factscore",), Settings(k=1)), models, tmp_path / "out") == rows
 
 
 def test_results_are_made_once(tmp_path: Path) -> None:

@@ -187,12 +187,13 @@ def test_the_command_on_the_shipped_encoder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = ("bench", "sets", "--data", data, "--relation", "encoder", "--assessor", "fr2")
     options = ("--output", out, "--cache", tmp_path / "cache")
-    done = factcheck(*asked, "--strong", "0.4", *options)
+    done = factcheck(*asked, "--set", "strong=0.4", *options)
     assert done.code == 0
     result = json.loads((out / summary.SUMMARY).read_text())
     assert result["bench"] == "sets"
     assert result["command"] == (
-        f"factcheck bench sets --data {data.name} --assessor fr2 --relation encoder --strong 0.4"
+        f"factcheck bench sets --data {data.name} --assessor fr2 --relation encoder "
+        "--set strong=0.4"
     )
     assert result["settings"].endswith("|strong:0.4")
     scores = result["methods"]["fr2"]

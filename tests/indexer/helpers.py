@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import cast
 
@@ -16,11 +17,29 @@ import numpy.typing as npt
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from factcheck_local.core.types import Context, titled
+from factcheck_local.core.types import Context, Document, titled
+from factcheck_local.indexer.reliability import (
+    Reliability,
+    ReliabilityProfile,
+    check_statements,
+    storable,
+)
 from factcheck_local.indexer.store import Store
 
 #: For a test of what a store does wherever it is.
 both_kinds = pytest.mark.parametrize("new_store", ["folder", "server"], indirect=True)
+
+
+def of_source(profile: ReliabilityProfile, *names: str) -> Reliability:
+    """The prior of a source by the rules on names alone, whatever its age."""
+    return profile.reliability(names, {}, today=date.min)
+
+
+def of_document(profile: ReliabilityProfile, document: Document, *names: str) -> Reliability:
+    """The prior that a document states itself, or else a rule; whatever its age."""
+    check_statements(document)
+    stated = storable(document.metadata)
+    return profile.reliability(names or (document.source,), stated, today=date.min)
 
 
 class HashingEmbedder:

@@ -16,7 +16,7 @@ from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS, UnsupportedFormatError, load
 from factcheck_local.indexer.store import Store
-from factcheck_local.indexer.survey import Entry, writable
+from factcheck_local.indexer.survey import SourceEntry, writable
 from factcheck_local.indexer.sync import sync
 
 from .broken import every
@@ -47,7 +47,7 @@ class Run:
             self.after = _surroundings(folder)
             self.second = sync([self.docs], store, embedder)
 
-    def lines(self) -> list[tuple[str, Entry]]:
+    def lines(self) -> list[tuple[str, SourceEntry]]:
         """The report, each line with the list that it is in."""
         return [(outcome, e) for outcome in OUTCOMES for e in getattr(self.report, outcome)]
 

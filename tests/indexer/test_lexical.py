@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factcheck_local.core.errors import InputError, StoreError
-from factcheck_local.indexer.lexical import Entry, LexicalIndex
+from factcheck_local.indexer.lexical import LexicalEntry, LexicalIndex
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 
@@ -24,9 +24,9 @@ TEXTS = {
 }
 
 
-def entries(texts: dict[str, str]) -> list[Entry]:
+def entries(texts: dict[str, str]) -> list[LexicalEntry]:
     """Each passage from a source of its own name."""
-    return [Entry(id_, f"{id_}.md", text) for id_, text in texts.items()]
+    return [LexicalEntry(id_, f"{id_}.md", text) for id_, text in texts.items()]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from factcheck_local.indexer.reliability import (
     matches,
 )
 
-from .helpers import write
+from .helpers import of_document, of_source, write
 
 PROFILE = """\
 default = 0.8
@@ -53,13 +53,13 @@ def profile(folder: Path, text: str) -> ReliabilityProfile:
     ],
 )
 def test_first_match_wins(tmp_path: Path, source: str, expected: Reliability) -> None:
-    assert profile(tmp_path, PROFILE).of_source(source) == expected
+    assert of_source(profile(tmp_path, PROFILE), source) == expected
 
 
 def test_a_rule_may_match_any_name_of_a_source(tmp_path: Path) -> None:
     rules = profile(tmp_path, PROFILE)
-    assert rules.of_source("docs/policies/a.md").rule == "default"
-    assert rules.of_source("policies/a.md", "docs/policies/a.md").prior == 0.98
+    assert of_source(rules, "docs/policies/a.md").rule == "default"
+    assert of_source(rules, "policies/a.md", "docs/policies/a.md").prior == 0.98
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_globs_are_those_of_gitignore(glob: str, name: str, expected: bool) -> N
 
 def test_without_a_profile(tmp_path: Path) -> None:
     assert ReliabilityProfile.beside(tmp_path) == ReliabilityProfile.default()
-    assert ReliabilityProfile.default().of_source("a.md") == (DEFAULT_PRIOR, "default")
+    assert of_source(ReliabilityProfile.default(), "a.md") == (DEFAULT_PRIOR, "default")
 
 
 def test_profile_beside_a_corpus(tmp_path: Path) -> None:
@@ -139,13 +139,13 @@ def test_profile_that_cannot_be_read(tmp_path: Path) -> None:
 def test_front_matter_wins(tmp_path: Path) -> None:
     write(tmp_path, {"policies/a.md": "---\nreliability: 0.25\n---\ntext"})
     document = load(tmp_path / "policies/a.md", "policies/a.md")
-    assert profile(tmp_path, PROFILE).of_document(document) == (0.25, "front matter")
+    assert of_document(profile(tmp_path, PROFILE), document) == (0.25, "front matter")
 
 
 def test_document_without_front_matter_follows_the_rules(tmp_path: Path) -> None:
     write(tmp_path, {"policies/a.md": "text"})
     document = load(tmp_path / "policies/a.md", "policies/a.md")
-    assert profile(tmp_path, PROFILE).of_document(document).prior == 0.98
+    assert of_document(profile(tmp_path, PROFILE), document).prior == 0.98
 
 
 @pytest.mark.parametrize("value", ["1.3", "0", "yes", "high", "[1]", ".nan", "'0.5'"])
@@ -153,11 +153,11 @@ def test_front_matter_with_a_wrong_prior(tmp_path: Path, value: str) -> None:
     write(tmp_path, {"a.md": f"---\ntitle: x\nreliability: {value}\n---\ntext"})
     document = load(tmp_path / "a.md", "a.md")
     with pytest.raises(DocumentError, match=r"^a\.md: front matter, line 3: reliability must be"):
-        ReliabilityProfile.default().of_document(document)
+        of_document(ReliabilityProfile.default(), document)
 
 
 def test_html_meta_with_a_wrong_prior(tmp_path: Path) -> None:
     write(tmp_path, {"a.html": '<meta name="reliability" content="high"><p>text'})
     document = load(tmp_path / "a.html", "a.html")
     with pytest.raises(DocumentError, match="reliability must be a number between 0 and 1"):
-        ReliabilityProfile.default().of_document(document)
+        of_document(ReliabilityProfile.default(), document)

@@ -25,7 +25,7 @@ from factcheck_local.indexer.reliability import (
     visible,
 )
 
-from .helpers import write
+from .helpers import of_document, of_source, write
 
 TODAY = date(2025, 6, 30)
 
@@ -261,7 +261,7 @@ def test_without_the_new_keys_nothing_but_the_name_counts(
     found = rules.reliability(
         [source], storable(stated), today=TODAY, modified=date(2000, 1, 1), superseded_by="c.md"
     )
-    assert found == rules.of_source(source)
+    assert found == of_source(rules, source)
 
 
 # ------------------------------------------------- what a document says of itself
@@ -277,7 +277,7 @@ def test_a_wrong_prior_of_its_own_names_the_source() -> None:
 def test_the_case_of_a_key_does_not_matter(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "---\nReliability: 0.3\n---\ntext"})
     document = load(tmp_path / "a.md", "a.md")
-    assert ReliabilityProfile.default().of_document(document) == (0.3, "front matter")
+    assert of_document(ReliabilityProfile.default(), document) == (0.3, "front matter")
 
 
 @pytest.mark.parametrize(

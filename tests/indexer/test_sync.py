@@ -17,7 +17,7 @@ from factcheck_local.core.types import Chunk, Span
 from factcheck_local.indexer.manifest import LeftOut
 from factcheck_local.indexer.reliability import ReliabilityProfile, SourceRule
 from factcheck_local.indexer.store import Store
-from factcheck_local.indexer.survey import Entry
+from factcheck_local.indexer.survey import SourceEntry
 from factcheck_local.indexer.sync import Step, SyncReport, sync
 
 from .helpers import (
@@ -41,7 +41,7 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def sources(entries: tuple[Entry, ...]) -> list[str]:
+def sources(entries: tuple[SourceEntry, ...]) -> list[str]:
     return [entry.source for entry in entries]
 
 
@@ -58,10 +58,10 @@ def test_first_run(corpus: Path, store: Store, embedder: HashingEmbedder) -> Non
     report = sync([corpus], store, embedder, progress=progress.append)
     assert report == SyncReport(
         indexed=(
-            Entry("policies/leave.md", "1 passage"),
-            Entry("policies/pay.txt", "1 passage"),
-            Entry("scan.pdf", "1 passage; no text on page 2: scanned?"),
-            Entry("web/page.html", "1 passage"),
+            SourceEntry("policies/leave.md", "1 passage"),
+            SourceEntry("policies/pay.txt", "1 passage"),
+            SourceEntry("scan.pdf", "1 passage; no text on page 2: scanned?"),
+            SourceEntry("web/page.html", "1 passage"),
         )
     )
     size = sum(path.stat().st_size for path in corpus.rglob("*") if path.is_file())
@@ -144,7 +144,7 @@ def test_deleted_file_is_removed(corpus: Path, store: Store, embedder: HashingEm
     sync([corpus], store, embedder)
     (corpus / "policies/pay.txt").unlink()
     report = sync([corpus], store, embedder)
-    assert report.removed == (Entry("policies/pay.txt", "file is gone"),)
+    assert report.removed == (SourceEntry("policies/pay.txt", "file is gone"),)
     assert counts(report) == (0, 3, 1, 0, 0)
     assert "policies/pay.txt" not in [known.source for known in store.sources()]
     assert store.count() == 3
@@ -243,16 +243,16 @@ def test_bad_files_are_reported_and_the_rest_goes_on(
     report = sync([corpus], store, embedder)
     assert sources(report.indexed) == sorted(FILES)
     assert report.failed == (
-        Entry("binary.txt", "looks binary (NUL byte at offset 0)"),
-        Entry("empty.md", "empty file"),
-        Entry("latin.md", "is not valid UTF-8 (byte 0xe9 at offset 3)"),
-        Entry(
+        SourceEntry("binary.txt", "looks binary (NUL byte at offset 0)"),
+        SourceEntry("empty.md", "empty file"),
+        SourceEntry("latin.md", "is not valid UTF-8 (byte 0xe9 at offset 3)"),
+        SourceEntry(
             "prior.md",
             "front matter, line 2: reliability must be between 0 and 1, both excluded, got 1.3",
         ),
-        Entry("scanned.pdf", "no text layer on any of 2 pages: scanned? run OCR first"),
-        Entry("truncated.pdf", "is truncated (no end-of-file marker)"),
-        Entry(
+        SourceEntry("scanned.pdf", "no text layer on any of 2 pages: scanned? run OCR first"),
+        SourceEntry("truncated.pdf", "is truncated (no end-of-file marker)"),
+        SourceEntry(
             "yaml.md",
             "front matter is not valid YAML, line 2: mapping values are not allowed here",
         ),
@@ -290,13 +290,13 @@ def test_skipped_with_reasons(corpus: Path, store: Store, embedder: HashingEmbed
     report = sync([corpus], store, embedder, exclude=["drafts/**"])
     assert sources(report.indexed) == ["a.md"]
     assert report.skipped == (
-        Entry(".git/", "hidden"),
-        Entry(".hidden.md", "hidden"),
-        Entry("Makefile", "no loader for files without extension"),
-        Entry("b.odt", "no loader for .odt"),
-        Entry("drafts/c.md", "excluded by drafts/**"),
-        Entry("pipe.txt", "not a regular file"),
-        Entry("reliability.toml", "reliability profile"),
+        SourceEntry(".git/", "hidden"),
+        SourceEntry(".hidden.md", "hidden"),
+        SourceEntry("Makefile", "no loader for files without extension"),
+        SourceEntry("b.odt", "no loader for .odt"),
+        SourceEntry("drafts/c.md", "excluded by drafts/**"),
+        SourceEntry("pipe.txt", "not a regular file"),
+        SourceEntry("reliability.toml", "reliability profile"),
     )
 
 
@@ -313,11 +313,11 @@ def test_links_are_not_followed(
     report = sync([corpus], store, embedder)
     assert sources(report.indexed) == ["a.md", "sub/b.md"]
     assert report.skipped == (
-        Entry("broken.md", "link to a place out of the folder"),
-        Entry("in.md", "link to a place in the folder"),
-        Entry("loop", "link to a place in the folder"),
-        Entry("out.md", "link to a place out of the folder"),
-        Entry("outdir", "link to a place out of the folder"),
+        SourceEntry("broken.md", "link to a place out of the folder"),
+        SourceEntry("in.md", "link to a place in the folder"),
+        SourceEntry("loop", "link to a place in the folder"),
+        SourceEntry("out.md", "link to a place out of the folder"),
+        SourceEntry("outdir", "link to a place out of the folder"),
     )
 
 
@@ -354,8 +354,8 @@ def test_include_narrows_and_exclude_removes(
     assert report.removed == ()  # what was left out stays
     report = sync([corpus], store, embedder, exclude=["policies/**"])
     assert report.removed == (
-        Entry("policies/leave.md", "excluded by policies/**"),
-        Entry("policies/pay.txt", "excluded by policies/**"),
+        SourceEntry("policies/leave.md", "excluded by policies/**"),
+        SourceEntry("policies/pay.txt", "excluded by policies/**"),
     )
 
 
@@ -399,9 +399,9 @@ def test_changed_profile_embeds_nothing(
     profile = ReliabilityProfile(0.9, (SourceRule("/*.md", 0.6, "drafts"),))
     report = sync([corpus], store, embedder, profile)
     assert report.unchanged == (
-        Entry("a.md", "prior 0.9 -> 0.6 (/*.md (drafts))"),
-        Entry("b/c.md", ""),
-        Entry("d.md", ""),
+        SourceEntry("a.md", "prior 0.9 -> 0.6 (/*.md (drafts))"),
+        SourceEntry("b/c.md", ""),
+        SourceEntry("d.md", ""),
     )
     assert embedder.texts == []
     found = found_contexts(store, embedder, "leave", 20)
@@ -484,8 +484,8 @@ def test_rules_reach_the_evidence_without_embedding(
     report = sync([corpus], store, embedder, today=day)
     assert len(embedder.texts) == embedded
     assert [e for e in report.unchanged if e.reason] == [
-        Entry("leave-v1.md", "prior 0.9 -> 0.3 (default; superseded by leave-v2.md)"),
-        Entry(
+        SourceEntry("leave-v1.md", "prior 0.9 -> 0.3 (default; superseded by leave-v2.md)"),
+        SourceEntry(
             "old.md",
             "prior 0.9 -> 0.7 (owner legal; 366 days old, half-life 366 days)",
         ),
@@ -746,7 +746,7 @@ def test_name_taken_by_another_folder(
     for paths in ([corpus], [corpus, tmp_path / "wiki"]):
         report = sync(paths, store, embedder)
         reason = "a file of another indexed folder has this name"
-        assert report.skipped == (Entry("wiki/a.md", reason),)
+        assert report.skipped == (SourceEntry("wiki/a.md", reason),)
     assert sources(report.unchanged) == ["a.md", "wiki/a.md"]
     assert store.count() == 2
 
@@ -807,7 +807,7 @@ def test_rows_keep_their_place_and_what_was_left_out_is_noted(
     write(corpus, {"prices.xlsx": workbook({"Drinks": [[], *rows]})})
     report = sync([corpus], store, embedder)
     assert report.indexed == (
-        Entry("prices.xlsx", "1 passage; 1 formula without a stored value"),
+        SourceEntry("prices.xlsx", "1 passage; 1 formula without a stored value"),
     )  # fmt: skip
     (passage,) = found_contexts(store, embedder, "Tea", 1)
     assert (passage.title, passage.line) == ("prices.xlsx > Drinks", 2)

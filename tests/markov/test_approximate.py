@@ -1,4 +1,4 @@
-"""Belief propagation, sampling and mini-buckets, each for what it promises."""
+"""Belief propagation and sampling, each for what it promises."""
 
 import math
 
@@ -12,17 +12,15 @@ from factcheck_local.markov import (
     Factor,
     Limits,
     Network,
-    enumerate_marginals,
     infer,
     prior_factor,
 )
 from factcheck_local.markov.approximate import fixed_points
-from factcheck_local.markov.arrays import compile_network, side_by_side
+from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.bp import Stage, belief_propagation
 from factcheck_local.markov.gibbs import annealed_gibbs, colours
-from factcheck_local.markov.order import min_fill, neighbourhoods
-from factcheck_local.markov.wmb import weighted_mini_buckets
 
+from .enumeration import enumerate_marginals
 from .strategies import relation_networks
 
 few = settings(max_examples=60, deadline=None)
@@ -60,23 +58,6 @@ def test_belief_propagation_is_exact_on_forests_from_every_start(network: Networ
     assert len(fixed_points(beliefs)) == 1
 
 
-def test_belief_propagation_is_the_same_on_torch() -> None:
-    """The code of a GPU, on the processor."""
-    arrays = compile_network(fact_graph(FAMILIES[3], 12, seed=1))
-    numpy = belief_propagation(arrays, starts=4, seed=3)
-    torch = belief_propagation(arrays, starts=4, seed=3, device="torch:cpu")
-    assert torch.log_odds == pytest.approx(numpy.log_odds, abs=1e-7)
-    assert torch.log_z == pytest.approx(numpy.log_z, abs=1e-7)
-    assert torch.iterations == numpy.iterations
-
-
-@pytest.mark.parametrize("device", ["cuda:99", "abacus"])
-def test_a_device_that_is_not_there_is_named(device: str) -> None:
-    arrays = compile_network(fact_graph(FAMILIES[3], 4, seed=1))
-    with pytest.raises(InferenceError, match=f"device '{device}' cannot be used"):
-        belief_propagation(arrays, device=device)
-
-
 def test_urgent_messages_first_lead_to_the_same_beliefs() -> None:
     arrays = compile_network(fact_graph(FAMILIES[3], 10, seed=2))
     at_once = belief_propagation(arrays)
@@ -85,16 +66,6 @@ def test_urgent_messages_first_lead_to_the_same_beliefs() -> None:
     assert urgent.converged.all()
     assert urgent.iterations > at_once.iterations
     assert urgent.log_odds == pytest.approx(at_once.log_odds, abs=1e-6)
-
-
-def test_networks_side_by_side_do_not_meet() -> None:
-    one, other = (compile_network(fact_graph(FAMILIES[2], 8, seed=s)) for s in (1, 2))
-    together = belief_propagation(side_by_side([one, other]))
-    apart = [belief_propagation(arrays) for arrays in (one, other)]
-    assert together.log_odds[0] == pytest.approx(
-        np.concatenate([b.log_odds[0] for b in apart]), abs=1e-6
-    )
-    assert together.log_z[0] == pytest.approx(sum(float(b.log_z[0]) for b in apart), abs=1e-6)
 
 
 def two_camps(pull: float = 0.9) -> Network:
@@ -183,22 +154,6 @@ def test_bipartite_graphs_have_two_blocks() -> None:
     assert sorted(np.concatenate(blocks).tolist()) == list(range(arrays.count))
     for block in blocks:
         assert not np.isin(arrays.ends, block).all(axis=1).any()
-
-
-@given(relation_networks(max_variables=9, max_relations=30))
-@few
-def test_mini_buckets_bound_log_z_from_above(network: Network) -> None:
-    arrays = compile_network(network)
-    order = min_fill(neighbourhoods(arrays), arrays.count)
-    assert order is not None
-    expected = enumerate_marginals(network)
-    for i_bound in (1, 2, 3, 8):
-        p_true, bound = weighted_mini_buckets(arrays, order, i_bound)
-        assert bound >= expected.log_z - 1e-9
-        assert ((p_true >= 0) & (p_true <= 1)).all()
-        if i_bound >= order.width:
-            assert bound == pytest.approx(expected.log_z, abs=1e-9)
-            assert p_true == pytest.approx(list(expected.p_true.values()), abs=1e-9)
 
 
 def test_no_fixed_point_is_said_so() -> None:

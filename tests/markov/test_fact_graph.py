@@ -9,11 +9,12 @@ import pytest
 
 from factcheck_local.core.errors import RecordError
 from factcheck_local.markov import (
-    enumerate_marginals,
     infer,
     marginals_to_json,
     network_from_graph,
 )
+
+from .enumeration import enumerate_marginals
 
 GRAPH: dict[str, Any] = {
     "nodes": [

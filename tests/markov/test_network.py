@@ -7,8 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from factcheck_local.markov import Factor, Network, infer, prior_factor
+from factcheck_local.core.errors import InferenceError
+from factcheck_local.markov import Factor, Network, infer, infer_by_pgmpy, prior_factor
 from factcheck_local.markov._lazy import untouched_root_logger
+
+from .strategies import fr2_network
 
 
 @pytest.mark.parametrize(
@@ -60,6 +63,20 @@ def test_to_pgmpy_multiplies_equal_factors_and_completes_missing_ones() -> None:
     assert model.check_model()
     # Z = 2 (alone, uniform) * (1 + 4 + 9 + 25)
     assert model.get_partition_function() == pytest.approx(2 * 39)
+
+
+def test_pgmpy_gives_the_same_marginals_and_z() -> None:
+    """Of more variables than a table over all of them could have."""
+    network = fr2_network(40, 40, 60, seed=2)
+    found, expected = infer_by_pgmpy(network), infer(network)
+    assert found.p_true == pytest.approx(dict(expected.p_true), abs=1e-9)
+    assert found.log_z == pytest.approx(expected.log_z, abs=1e-9)
+
+
+def test_what_pgmpy_cannot_solve_is_an_error() -> None:
+    impossible = (prior_factor("x", 1.0), Factor(("x",), [1.0, 0.0]))
+    with pytest.raises(InferenceError, match="Z is 0"):
+        infer_by_pgmpy(Network(("x",), impossible))
 
 
 def test_the_root_logger_is_restored() -> None:

@@ -8,12 +8,12 @@ from factcheck_local.core.errors import RecordError
 from factcheck_local.markov import (
     Factor,
     Network,
-    enumerate_marginals,
     infer,
     network_from_uai,
     network_to_uai,
 )
 
+from .enumeration import enumerate_marginals
 from .strategies import relation_networks
 
 #: Two variables, P(x0) ∝ (1, 3), and a pair with axes (x1, x0).

@@ -15,10 +15,10 @@ from gguf import GGUFWriter
 from factcheck_local.core.errors import ChecksumError, ModelError
 from factcheck_local.models.adapters import Adapter, adapter_folder, adapters_of
 from factcheck_local.models.add import card_table
-from factcheck_local.models.cached import CachedChatModel
 from factcheck_local.models.cards import ModelCard, card_from, find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT, LlmPairScorer, card_key
 from factcheck_local.pipeline.relation.scorer import Premise
 

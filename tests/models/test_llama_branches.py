@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from factcheck_local.core.errors import ScoringError
-from factcheck_local.models.cached import CachedChatModel
+from factcheck_local.models import llama_cpp
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message, adapted_to
-from factcheck_local.models.llama_cpp import BRANCHES, LlamaCppModel
+from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import finished
+from factcheck_local.models.reply_cache import CachedChatModel
 
 from .test_adapters import write_adapter
 
@@ -52,11 +53,14 @@ def test_it_writes_only_behind_a_probable_first_label(model: LlamaCppModel) -> N
     assert adapted.label_and_write(CHAT, [], LABELS, least=0.0, max_tokens=3) == []
 
 
-def test_more_endings_than_branches_and_the_same_again(model: LlamaCppModel) -> None:
-    many = [f"{ending} ({i})" for i in range(BRANCHES // 3 + 1) for ending in ENDINGS]
+def test_more_endings_than_branches_and_the_same_again(
+    model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llama_cpp, "BRANCHES", 5)
+    many = [f"{ending} ({i})" for i in range(2) for ending in ENDINGS]
     ask = model.adapted(PROMPT).label_and_write
     found = ask(CHAT, many, LABELS, least=0.0, max_tokens=3)
-    assert len(found) == len(many) > BRANCHES
+    assert len(found) == len(many) > llama_cpp.BRANCHES
     assert ask(CHAT, many, LABELS, least=0.0, max_tokens=3) == found
     other = [Message("user", "Another one. ")]
     assert ask(other, many[:2], LABELS, least=0.0, max_tokens=3) != found[:2]

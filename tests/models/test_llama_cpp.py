@@ -170,9 +170,13 @@ def test_shared_prefix_changes_no_score(smollm: LlamaCppModel) -> None:
     assert backwards == pytest.approx(alone, abs=1e-6)
 
 
-def test_a_prompt_over_several_batches(smollm: LlamaCppModel) -> None:
-    long = [PROMPT[0], Message("user", PASSAGE * 28)]
-    assert len(smollm._tokens(long)) > BATCH_TOKENS
+def test_a_prompt_over_several_batches(
+    smollm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Small ones, which cut a prompt of a hundred tokens as the usual ones cut one of a thousand.
+    monkeypatch.setattr(smollm._llama, "batch_tokens", 64)
+    long = [PROMPT[0], Message("user", PASSAGE * 6)]
+    assert len(smollm._tokens(long)) > 64
     shared = smollm.score_labels(long, ENDINGS[:2], LABELS)
     smollm.forget()
     assert smollm.score_labels(long, ENDINGS[1:2], LABELS)[0] == pytest.approx(shared[1], abs=1e-6)
@@ -342,7 +346,7 @@ def test_what_a_gpu_gets_scores_alike(
     try:
         found = np.exp(model.score_labels(PROMPT, ENDINGS, LABELS))
         assert found == pytest.approx(np.exp(smollm.score_labels(PROMPT, ENDINGS, LABELS)), abs=0.1)
-        long = [Message("user", "word " * (2 * BATCH_TOKENS))]
+        long = [Message("user", "word " * (BATCH_TOKENS + 8))]
         calls: list[int] = []
         decode = LlamaContext.decode
 

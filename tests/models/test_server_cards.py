@@ -243,7 +243,7 @@ def test_commands(serve: Serve) -> None:
         f"team: on a server, {server.url}: nothing to pull\n",
     )
     assert server.asked == [], "none of these asks the server"
-    checked = factcheck("models", "verify")
+    checked = factcheck("models", "check")
     how = "label probabilities from the server's logprobs"
     assert checked.exit_code == 0
     assert checked.stdout.splitlines() == [
@@ -257,12 +257,12 @@ def test_commands(serve: Serve) -> None:
 def test_verify_says_what_is_wrong(serve: Serve) -> None:
     server = serve(lambda _: Answer({"error": {"message": "no such model"}}, 404))
     add_server("team", server.url)
-    done = factcheck("models", "verify", "team")
+    done = factcheck("models", "check", "team")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "status 404, 'no such model'" in done.stderr
     prose = serve(lambda _: chat_completion("The", {"The": -0.1, "So": -2.0}))
     add_server("prose", prose.url)
-    assert factcheck("models", "verify", "prose").exit_code == 2
+    assert factcheck("models", "check", "prose").exit_code == 2
     with pytest.raises(ScoringError, match="none of"):
         check_server(find_card("prose"))
 

@@ -143,12 +143,14 @@ def test_all_units_can_be_made_understandable_on_their_own() -> None:
     ]
 
 
-@pytest.mark.parametrize(("atomizer", "reworded"), [("atoms", 1), ("verify", 2), ("veriscore", 0)])
+@pytest.mark.parametrize(
+    ("atomizer", "reworded"), [("atoms", 1), ("factbench", 2), ("veriscore", 0)]
+)
 def test_the_setting_decides_how_the_answer_is_split_and_what_is_reworded(
     atomizer: AtomizerName, reworded: int
 ) -> None:
     text = VENTI.replace("the firm", "Northlight")  # only the second leans on the first
-    starts = {"atoms": "", "verify": "fact: ", "veriscore": ""}
+    starts = {"atoms": "", "factbench": "fact: ", "veriscore": ""}
     rewordings = []
 
     def reply(messages: Sequence[Message]) -> str:

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from benchmarks.sources import KINDS, corpus, posteriors
 from factcheck_local.core.types import Context, EvidenceLink, RelationLabel
-from factcheck_local.markov import Network, enumerate_marginals, infer, prior_factor
+from factcheck_local.markov import Network, infer, prior_factor
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.pipeline.verdicts.documents import count_once, with_sources
 from factcheck_local.pipeline.verdicts.factreasoner import reason
+from tests.markov.enumeration import enumerate_marginals
 
 
 def passage(name: str, source: str, prior: float) -> Context:

@@ -93,18 +93,6 @@ def test_at_the_optimum_the_mean_probabilities_are_the_labels_shares(
     assert mean == pytest.approx(shares, abs=1e-3)
 
 
-def test_a_balanced_fit_is_that_of_a_balanced_set() -> None:
-    log_p, labels = drawn(400, Calibration(1.3, (-0.5, 0.2, 0.0)))
-    kept = np.asarray(labels)
-    # Each entailed pair three times over: balancing takes exactly that away.
-    tripled = np.concatenate([log_p, *[log_p[kept == 0]] * 2])
-    again = [*labels, *[0] * int(2 * (kept == 0).sum())]
-    once, thrice = fit(log_p, labels, balanced=True), fit(tripled, again, balanced=True)
-    assert thrice.slope == pytest.approx(once.slope, abs=1e-4)
-    assert thrice.bias == pytest.approx(once.bias, abs=1e-4)
-    assert fit(tripled, again).bias[0] > fit(log_p, labels).bias[0] + 0.3
-
-
 def test_a_label_that_never_occurs_is_left_as_it_was() -> None:
     log_p, labels = drawn(600, Calibration(1.0, (0.0, 0.0, 0.0)))
     rows = np.flatnonzero(np.asarray(labels) != 2)

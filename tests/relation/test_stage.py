@@ -7,6 +7,7 @@ import pytest
 from factcheck_local.core.types import Relation
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.pipeline.relation import CalibratedRelationModel, Premise, Related, relate
+from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 
 from .helpers import Scripted
@@ -130,3 +131,50 @@ def test_pairs_of_passages_are_shared_on_both_sides() -> None:
     assert {got[p, h] for p in ("d1", "d2") for h in ("c1", "c2")} == {UNSURE_N}
     assert found.copied == 6
     assert found.settled == 1, "d1 to d2 was neutral beyond doubt"
+
+
+# ---------------------------------------------------------------- completed
+
+
+def completed(
+    model: Scripted | CascadeRelationModel,
+    pairs: list[tuple[str, str]],
+    alike: dict[str, str] | None = None,
+) -> tuple[Related, list[tuple[str, Related]]]:
+    """As ``run``; what was told of each claim, a0 to a2."""
+    ids = {i for pair in pairs for i in pair} | {"a0", "a1", "a2"}
+    premises = {i: Premise("", i) for i in ids if not i.startswith("a")}
+    told: list[tuple[str, Related]] = []
+    texts = {i: i for i in sorted(ids)}
+    found = relate(pairs, premises, texts, model, alike=alike, completed=lambda *c: told.append(c))
+    for claim, related in told:
+        assert related.pairs == tuple(p for p in found.pairs if p.hypothesis == claim)
+        assert related.failures == {p: w for p, w in found.failures.items() if p[1] == claim}
+    return found, told
+
+
+def test_a_claim_is_complete_when_the_last_of_its_pairs_is_read() -> None:
+    model = Scripted({("c1", "a1"): E, ("c2", "a2"): C})
+    pairs = [("c1", "a1"), ("c1", "c2"), ("c2", "a1"), ("c2", "a2"), ("long", "a2"), ("c2", "c1")]
+    _, told = completed(model, pairs)
+    assert [claim for claim, _ in told] == ["a0", "a1", "a2"]
+    assert [len(related.pairs) + len(related.failures) for _, related in told] == [0, 2, 2]
+
+
+def test_copies_do_not_keep_a_claim_waiting() -> None:
+    pairs = [("c1", "a1"), ("c2", "a1"), ("c3", "a2")]
+    _, told = completed(Scripted({("c1", "a1"): E}), pairs, {"c2": "c1"})
+    assert [(claim, len(related.pairs)) for claim, related in told] == [
+        *(("a0", 0), ("a1", 2), ("a2", 1))
+    ]
+
+
+def test_of_two_models_the_second_completes_what_the_first_leaves_open() -> None:
+    fast = Scripted({("c1", "a1"): N, ("c1", "a2"): UNSURE_N, ("c2", "a1"): N})
+    slow = Scripted({("c1", "a2"): E})
+    cascade = CascadeRelationModel(fast, slow, Sure())
+    found, told = completed(cascade, [("c1", "a1"), ("c1", "a2"), ("c2", "a1")])
+    assert [claim for claim, _ in told] == ["a0", "a1", "a2"]
+    assert slow.read == [("c1", "a2")]
+    assert relations(told[2][1]) == {("c1", "a2"): E}
+    assert relations(found)["c1", "a2"] == E

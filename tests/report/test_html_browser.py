@@ -24,8 +24,8 @@ from factcheck_local.markov import infer
 from factcheck_local.report import to_html
 from factcheck_local.report.html import to_overview
 from factcheck_local.report.html.whatif import page_model
+from factcheck_local.report.many_answers import AnswerEntry, to_summary
 from factcheck_local.report.network import network_of
-from factcheck_local.report.overview import Entry, to_summary
 from factcheck_local.report.view import percent
 
 from .test_reports import HOSTILE
@@ -433,7 +433,7 @@ def test_axe_finds_nothing_serious(show: Show, scheme: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_overview_of_many(browser: Browser, tmp_path: Path, scheme: Any) -> None:  # noqa: ANN401
     value = verified()
-    entries = [Entry.of(f"x/{n}.md", f"{n}.html", f"{n}.json", value) for n in "ab"]
+    entries = [AnswerEntry.of(f"x/{n}.md", f"{n}.html", f"{n}.json", value) for n in "ab"]
     (tmp_path / "index.html").write_text(to_overview(to_summary(entries, [("c", "c: empty")])))
     (tmp_path / "b.html").write_text("<title>The second</title>")
     page = browser.new_page(color_scheme=scheme, viewport={"width": 360, "height": 740})

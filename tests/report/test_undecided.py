@@ -17,7 +17,7 @@ from factcheck_local.report.diff import compare
 from factcheck_local.report.html import to_html, to_overview
 from factcheck_local.report.html.claims import URGENCY
 from factcheck_local.report.junit import FAILURES, to_junit
-from factcheck_local.report.overview import Entry, to_summary
+from factcheck_local.report.many_answers import AnswerEntry, to_summary
 from factcheck_local.report.sarif import to_sarif
 from factcheck_local.report.schema import ASSUMPTION
 from factcheck_local.report.view import SIGNS, headline, promise
@@ -133,7 +133,9 @@ def test_many_answers_are_counted_as_each_is(whole: dict[str, Any]) -> None:
         )
     )
     other = to_dict(run(assessment(*odd)))
-    entries = [Entry.of(n, f"{n}.html", f"{n}.json", v) for n, v in (("a", whole), ("b", other))]
+    entries = [
+        AnswerEntry.of(n, f"{n}.html", f"{n}.json", v) for n, v in (("a", whole), ("b", other))
+    ]
     summary = to_summary(entries, [])
     rows = {row["path"]: row for row in summary["answers"]}
     assert (rows["a"]["precision"], rows["b"]["precision"]) == (1 / 4, 1 / 4)

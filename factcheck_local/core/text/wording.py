@@ -82,7 +82,7 @@ _UNIT_LEFT_OUT = re.compile(
     rf"\b(?:within|least|most|than|under|over|after|every|about|around|only|up to)\s+{_COUNT}\W*$",
     re.IGNORECASE,
 )
-_AMOUNT_FIRST = re.compile(rf"\W*{_COUNT}\b", re.IGNORECASE)
+_AMOUNT_FIRST = re.compile(rf"\W*+{_COUNT}\b", re.IGNORECASE)
 
 
 @cache

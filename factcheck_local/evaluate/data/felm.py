@@ -12,7 +12,7 @@ from typing import Any
 
 from factcheck_local.core.errors import RecordError
 from factcheck_local.core.types import Answer, Atom, Span
-from factcheck_local.evaluate.contract import (
+from factcheck_local.evaluate.collection import (
     Collection,
     Item,
     LabelledSegment,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from factcheck_local.core.errors import RecordError
 from factcheck_local.core.types import Answer, Atom, Span, Verdict
-from factcheck_local.evaluate.contract import Collection, Item, digest_of
+from factcheck_local.evaluate.collection import Collection, Item, digest_of
 from factcheck_local.pipeline.claims.records import Record
 
 ANSWERS = "answers"

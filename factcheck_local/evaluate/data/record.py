@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from factcheck_local.core.errors import RecordError
-from factcheck_local.evaluate.contract import Collection, Item, digest_of
+from factcheck_local.evaluate.collection import Collection, Item, digest_of
 from factcheck_local.pipeline.claims.records import parse_input
 
 #: Labels of FActScore and of FactReasoner's records; others are no gold label.

@@ -19,7 +19,7 @@ from typing import Any
 
 from factcheck_local.core.errors import RecordError
 from factcheck_local.core.types import Answer, Atom, Span, Verdict
-from factcheck_local.evaluate.contract import Collection, Item, digest_of, field_of, json_rows
+from factcheck_local.evaluate.collection import Collection, Item, digest_of, field_of, json_rows
 from factcheck_local.pipeline.claims.records import Record
 
 #: One set in so many is held out from training.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from factcheck_local.core.types import Answer, Atom, Span
-from factcheck_local.evaluate.contract import (
+from factcheck_local.evaluate.collection import (
     Collection,
     Item,
     LabelledSegment,
@@ -57,9 +57,9 @@ def load(path: Path, *, oracle: bool, pipeline: bool = False) -> Collection:
         tuple(items),
         {name: text for text, name in names.items()},
         notes=(
-            "a claim is split by the pipeline, and supported if all of its atoms are"
+            "a claim is split by the pipeline, and supported if all of its parts are"
             if pipeline
-            else "a claim is one atom, however long",
+            else "a claim is taken whole, however long",
             "partially supported counts as not supported",
         ),
     )

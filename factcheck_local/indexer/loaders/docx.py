@@ -53,7 +53,7 @@ def load(data: bytes, source: str) -> Document:
     office.check(data, source, "DOCX")
     with reading(source, "DOCX"):
         word = open_document(io.BytesIO(data))
-        reader = _Reader(_Styles(word))
+        reader = _DocxReader(_Styles(word))
         reader.body(word.element.body)
         for kind, heading in _NOTES.items():
             reader.notes(word, kind, heading)
@@ -107,7 +107,7 @@ class _Styles:
             name = _value(self._styles[name], "w:basedOn")
 
 
-class _Reader:
+class _DocxReader:
     """Walks through a document and lays out what it finds."""
 
     def __init__(self, styles: _Styles) -> None:

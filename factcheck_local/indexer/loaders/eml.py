@@ -72,7 +72,7 @@ def is_message(message: EmailMessage) -> bool:
 
 def lay_out(message: EmailMessage, layout: Layout) -> tuple[str, ...]:
     """Write a message under its subject; returns what of it could not be read."""
-    reader = _Reader(layout)
+    reader = _MailReader(layout)
     layout.heading(1, header(message, "Subject") or "(no subject)")
     fields = ((name, header(message, name)) for name in _SHOWN)
     layout.block("\n".join(f"{name}: {value}" for name, value in fields if value))
@@ -111,7 +111,7 @@ def _day(message: EmailMessage) -> str | None:
         return None
 
 
-class _Reader:
+class _MailReader:
     """Walks through the parts of one message."""
 
     def __init__(self, layout: Layout) -> None:

@@ -20,7 +20,6 @@ from factcheck_local.indexer.reliability.statements import (
     UPDATE_KEYS,
     day_of,
     key_of,
-    storable,
 )
 
 #: Name of the profile that lies beside a corpus.
@@ -137,19 +136,6 @@ class ReliabilityProfile:
             if rule.holds(names, stated):
                 return rule.groups if own is None else rule.groups & own
         return own
-
-    def of_source(self, *names: str) -> Reliability:
-        """The prior of a source by the rules on names alone, whatever its age."""
-        return self._first(names, {})[0]
-
-    def of_document(self, document: Document, *names: str) -> Reliability:
-        """The prior that the document states itself, or else a rule; whatever its age.
-
-        Raises:
-            DocumentError: as `check_statements` does.
-        """
-        check_statements(document)
-        return self._first(names or (document.source,), storable(document.metadata))[0]
 
     def _first(
         self, names: Sequence[str], stated: Mapping[str, Any]

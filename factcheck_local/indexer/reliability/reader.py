@@ -53,7 +53,7 @@ def read(path: Path) -> dict[str, Any]:
         raise ProfileError(
             f"{path}:{line}: {what}", hint=hint if "newline" in what else None
         ) from error
-    return _Reader(path, lines).profile(values)
+    return _ProfileReader(path, lines).profile(values)
 
 
 class _Place(NamedTuple):
@@ -68,7 +68,7 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _ProfileReader:
     """Checks what TOML holds; knows in which line of the file it stands."""
 
     path: Path

@@ -20,7 +20,7 @@ from factcheck_local.models.bundle.manifest import (
     README,
     REQUIREMENTS,
     WHEELS,
-    Manifest,
+    BundleManifest,
     digest,
     member_name,
 )
@@ -57,7 +57,7 @@ def export_bundle(
     *,
     with_wheels: bool = False,
     progress: ByteProgress = silent,
-) -> tuple[Manifest, str]:
+) -> tuple[BundleManifest, str]:
     """Write a bundle; the file appears whole or not at all.
 
     Args:
@@ -83,7 +83,7 @@ def export_bundle(
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         scratch = Path(folder)
         others = _write_others(scratch, target.name, with_wheels)
-        manifest = Manifest(__version__, tuple(cards), others)
+        manifest = BundleManifest(__version__, tuple(cards), others)
         sources = {file.path: scratch / file.path for file in others}
         sources |= {member_name(c, f): c.folder / f.path for c in cards for f in c.files}
         _check_space(target, sum(file.size for file in manifest.members().values()))

@@ -31,7 +31,7 @@ WHEELS = "wheels"
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BundleManifest:
     """The table of contents of a bundle.
 
     Attributes:
@@ -72,7 +72,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def parse(data: bytes, place: object) -> Manifest:
+def parse(data: bytes, place: object) -> BundleManifest:
     """Read a manifest; nothing in it is trusted.
 
     Args:
@@ -89,7 +89,7 @@ def parse(data: bytes, place: object) -> Manifest:
             raise BundleError(f"{place}: expected schema {SCHEMA}, got {value['schema']!r}")
         cards = tuple(_card(table, place) for table in value["models"])
         others = tuple(ModelFile(**entry) for entry in value["others"])
-        found = Manifest(str(value["version"]), cards, others)
+        found = BundleManifest(str(value["version"]), cards, others)
         members = list(found.members().values())
         # What cannot be written as UTF-8 cannot be a file's name either.
         found.to_json()

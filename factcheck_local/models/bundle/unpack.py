@@ -18,7 +18,13 @@ from typing import IO
 from factcheck_local.core.errors import BundleError, ChecksumError
 from factcheck_local.core.progress import ByteProgress, silent
 from factcheck_local.models.add import write_card
-from factcheck_local.models.bundle.manifest import MANIFEST, Manifest, digest, member_name, parse
+from factcheck_local.models.bundle.manifest import (
+    MANIFEST,
+    BundleManifest,
+    digest,
+    member_name,
+    parse,
+)
 from factcheck_local.models.cards import (
     HASH_BLOCK,
     ModelCard,
@@ -122,7 +128,7 @@ def _check_space(missing: dict[str, tuple[Path, ModelFile]], source: Path) -> No
 def _take(
     tar: tarfile.TarFile,
     members: Iterator[tarfile.TarInfo],
-    manifest: Manifest,
+    manifest: BundleManifest,
     missing: dict[str, tuple[Path, ModelFile]],
     source: Path,
     progress: ByteProgress,

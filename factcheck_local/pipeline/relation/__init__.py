@@ -2,12 +2,13 @@
 
 from factcheck_local.pipeline.relation.calibration import CalibratedRelationModel, Calibration
 from factcheck_local.pipeline.relation.load import describe, load_relation_model, thresholds_of
-from factcheck_local.pipeline.relation.relate import Related, relate
+from factcheck_local.pipeline.relation.relate import Completed, Related, relate
 from factcheck_local.pipeline.relation.scorer import PairScorer, Premise, RelationModel
 
 __all__ = [
     "CalibratedRelationModel",
     "Calibration",
+    "Completed",
     "PairScorer",
     "Premise",
     "Related",

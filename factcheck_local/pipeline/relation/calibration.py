@@ -109,9 +109,7 @@ class CalibratedRelationModel:
         return [Relation(*map(float, row)) for row in rows]
 
 
-def fit(
-    log_p: LogProbabilities, labels: Sequence[int], *, balanced: bool = False, l2: float = L2
-) -> Calibration:
+def fit(log_p: LogProbabilities, labels: Sequence[int], *, l2: float = L2) -> Calibration:
     """The calibration under which the labels are most probable.
 
     Minimises the mean of -ln p(label) plus ``l2`` · (ln² slope + Σ bias²). The slope
@@ -126,7 +124,6 @@ def fit(
     Args:
         log_p: finite natural-log probabilities, shape (n, 3).
         labels: index of each pair's label in ``LABELS``, shape (n,).
-        balanced: whether each label weighs the same, instead of each pair.
         l2: weight of the penalty, at least 0.
 
     Raises:
@@ -142,8 +139,6 @@ def fit(
             "a calibration needs pairs of two labels or more, got "
             + (f"{LABELS[present[0]].value} only" if len(present) else "none")
         )
-    counts = np.bincount(gold, minlength=3)
-    weights = 1.0 / (counts[gold] * len(present)) if balanced else np.full(len(gold), 1 / len(gold))
     own = np.eye(3)[gold][:, present]
     rows = log_p[:, present]
 
@@ -152,11 +147,11 @@ def fit(
         logits = slope * rows + np.append(values[1:], 0.0)[present]
         logits -= logits.max(axis=1, keepdims=True)
         log_q = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        wrong = weights[:, None] * (np.exp(log_q) - own)
+        wrong = (np.exp(log_q) - own) / len(gold)
         gradient = np.zeros(4)
         gradient[0] = slope * (wrong * rows).sum()
         gradient[1 + present] = wrong.sum(axis=0)
-        loss = -float(weights @ (log_q * own).sum(axis=1)) + l2 * float(values @ values)
+        loss = -float((log_q * own).sum(axis=1).mean()) + l2 * float(values @ values)
         return loss, gradient[:3] + 2 * l2 * values
 
     # The bounds are far beyond any use; inside them nothing overflows without a penalty either.

@@ -14,9 +14,9 @@ from typing import Any
 
 from factcheck_local.indexer.parts import CALIBRATION
 from factcheck_local.pipeline.relation.calibration import Calibration
-from factcheck_local.pipeline.relation.kept import KeptEntries
+from factcheck_local.pipeline.relation.fitted_file import FittedFile
 
-_FILE = KeptEntries(
+_FILE = FittedFile(
     CALIBRATION, "factcheck.calibration/1", "calibrations", hint="factcheck calibrate LABELS.jsonl"
 )
 

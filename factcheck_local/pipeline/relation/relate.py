@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
@@ -12,6 +13,9 @@ from factcheck_local.pipeline.relation.cascade import CascadeRelationModel
 from factcheck_local.pipeline.relation.scorer import Premise, RelationModel
 
 Pair = tuple[str, str]
+
+#: The relation of a pair, or why it has none.
+Outcome = Relation | str
 
 #: Probability of a label from which one direction between two passages decides for
 #: both, see `_settles`. Not fitted: high enough to be sure, under a calibrated model.
@@ -36,6 +40,10 @@ class Related:
     settled: int = 0
 
 
+#: Called with a claim's id and all that was said of the pairs in which it is the hypothesis.
+Completed = Callable[[str, Related], None]
+
+
 def relate(
     pairs: Sequence[Pair],
     premises: Mapping[str, Premise],
@@ -45,12 +53,17 @@ def relate(
     *,
     alike: Mapping[str, str] | None = None,
     summaries: Mapping[Pair, Summary] | None = None,
+    completed: Completed | None = None,
 ) -> Related:
     """Score ordered pairs, a premise at a time, so that each is read once.
 
     Pairs that differ only in which near duplicate they name are read once. Of the two
     directions between passages the one asked for first is read first, the other only
     where it can change the outcome.
+
+    Premises are read in the order in which they are named, which for passages is that of the
+    claims they were found for, so that claims are complete one after the other. Another
+    order would not do: what an LLM reads before a passage moves its numbers in the last digits.
 
     Args:
         pairs: (premise id, hypothesis id), in any order. An id that stands in both
@@ -63,6 +76,8 @@ def relate(
             duplicates, as ``retrieval.duplicates.near_duplicates`` gives them.
         summaries: what is read in place of a pair's premise; the same for pairs that
             differ only in which near duplicate they name.
+        completed: called once for each hypothesis that is no premise, as soon as the last of
+            its pairs is read: at the beginning where there is none.
     """
     same, short = alike or {}, summaries or {}
     names = {pair: _name(pair, same) for pair in pairs}
@@ -77,34 +92,53 @@ def relate(
         whole = premises[pair[0]]
         return Premise(whole.title, short[pair].text) if pair in short else whole
 
-    def read(chosen: Iterable[Pair], before: int) -> dict[Pair, Relation | str]:
-        return _read(
-            [reads[n] for n in chosen],
-            premise,
-            hypotheses,
-            model,
-            lambda done: progress(before + done, len(reads)),
-        )
+    found: dict[Pair, Outcome] = {}
+    settled: set[Pair] = set()
+    # Of each claim its pairs, and how many of them are still to be read. It is nothing's near
+    # duplicate, so the pairs that are read for it are named after it.
+    claims: dict[str, list[Pair]] = {}
+    to_read: Counter[str] = Counter()
+    if completed is not None:
+        claims = {id_: [] for id_ in hypotheses if id_ not in premises}
+        to_read.update(hypothesis for _, hypothesis in reads)
+        for pair in names:
+            if pair[1] in claims:
+                claims[pair[1]].append(pair)
 
-    found = read((n for n in reads if n in first), 0)
+    def tell(ids: Iterable[str]) -> None:
+        if completed is not None:
+            for id_ in dict.fromkeys(ids):
+                if id_ in claims and not to_read[id_]:
+                    completed(id_, gathered(claims[id_]))
+
+    def take(outcomes: Mapping[Pair, Outcome]) -> None:
+        found.update(outcomes)
+        to_read.subtract(hypothesis for _, hypothesis in outcomes)
+        tell(hypothesis for _, hypothesis in outcomes)
+        progress(len(found) + len(settled), len(reads))
+
+    def read(chosen: Iterable[Pair]) -> None:
+        _read([reads[n] for n in chosen], premise, hypotheses, model, take)
+
+    def gathered(chosen: Iterable[Pair]) -> Related:
+        scored: list[ScoredPair] = []
+        failures: dict[Pair, str] = {}
+        for pair in chosen:
+            outcome = found[reads[names[pair]]]
+            if isinstance(outcome, str):
+                failures[pair] = outcome
+            else:
+                scored.append(ScoredPair(*pair, outcome, short.get(pair)))
+        return Related(tuple(scored), failures)
+
+    tell(claims)
+    read(n for n in reads if n in first)
     settled = {n for n in second if _settles(found[reads[n[1], n[0]]])}
     if settled:
         progress(len(first) + len(settled), len(reads))
-    found |= read((n for n in second if n not in settled), len(first) + len(settled))
-
-    scored: list[ScoredPair] = []
-    failures: dict[Pair, str] = {}
-    for pair, name in names.items():
-        if name in settled:
-            continue
-        outcome = found[reads[name]]
-        if isinstance(outcome, str):
-            failures[pair] = outcome
-        else:
-            scored.append(ScoredPair(*pair, outcome, short.get(pair)))
-    return Related(
-        tuple(scored),
-        failures,
+    read(n for n in second if n not in settled)
+    return replace(
+        gathered(pair for pair, name in names.items() if name not in settled),
         copied=sum(reads[n] != pair for pair, n in names.items() if n not in settled),
         settled=sum(n in settled for n in names.values()),
     )
@@ -140,23 +174,25 @@ def _read(
     premise: Callable[[Pair], Premise],
     hypotheses: Mapping[str, str],
     model: RelationModel,
-    tell: Callable[[int], None],
-) -> dict[Pair, Relation | str]:
-    """The relation of each pair, or why it has none."""
+    take: Callable[[Mapping[Pair, Outcome]], None],
+) -> dict[Pair, Outcome]:
+    """What is found for each pair; ``take`` gets it as it is found, each pair once."""
     if isinstance(model, CascadeRelationModel):
-        return _read_twice(pairs, premise, hypotheses, model, tell)
+        return _read_twice(pairs, premise, hypotheses, model, take)
     by_premise: dict[tuple[str, Premise], list[Pair]] = {}
     for pair in pairs:
         by_premise.setdefault((pair[0], premise(pair)), []).append(pair)
-    found: dict[Pair, Relation | str] = {}
+    found: dict[Pair, Outcome] = {}
     for (_, text), of_it in by_premise.items():
+        outcomes: dict[Pair, Outcome]
         try:
             relations = model.relate(text, [hypotheses[i] for _, i in of_it])
         except ScoringError as error:
-            found |= dict.fromkeys(of_it, str(error))
+            outcomes = dict.fromkeys(of_it, str(error))
         else:
-            found |= dict(zip(of_it, relations, strict=True))
-        tell(len(found))
+            outcomes = dict(zip(of_it, relations, strict=True))
+        found |= outcomes
+        take(outcomes)
     return found
 
 
@@ -165,18 +201,25 @@ def _read_twice(
     premise: Callable[[Pair], Premise],
     hypotheses: Mapping[str, str],
     model: CascadeRelationModel,
-    tell: Callable[[int], None],
-) -> dict[Pair, Relation | str]:
+    take: Callable[[Mapping[Pair, Outcome]], None],
+) -> dict[Pair, Outcome]:
     """All pairs by the fast model, then the least sure of all of them by the slow one.
 
     A pair that the slow model fails on has failed: the fast one was not sure of it.
     """
-    found = _read(pairs, premise, hypotheses, model.fast, lambda _done: None)
+    found = _read(pairs, premise, hypotheses, model.fast, silent)
     quick = {pair: r for pair, r in found.items() if isinstance(r, Relation)}
     chosen = [list(quick)[i] for i in model.plan(list(quick.values()))]
-    settled = len(pairs) - len(chosen)
-    tell(settled)
-    second = _read(chosen, premise, hypotheses, model.slow, lambda done: tell(settled + done))
-    for pair, slow in second.items():
-        found[pair] = slow if isinstance(slow, str) else model.pool(quick[pair], slow)
+    left_open = set(chosen)
+    take({pair: outcome for pair, outcome in found.items() if pair not in left_open})
+
+    def pool(second: Mapping[Pair, Outcome]) -> None:
+        both = {
+            pair: slow if isinstance(slow, str) else model.pool(quick[pair], slow)
+            for pair, slow in second.items()
+        }
+        found.update(both)
+        take(both)
+
+    _read(chosen, premise, hypotheses, model.slow, pool)
     return found

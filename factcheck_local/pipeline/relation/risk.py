@@ -16,12 +16,12 @@ from typing import Any
 from factcheck_local.core.errors import ModelError
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.parts import RISK
-from factcheck_local.pipeline.relation.kept import KeptEntries
+from factcheck_local.pipeline.relation.fitted_file import FittedFile
 
 #: Whose P a card's thresholds are of, if it does not say.
 ASSESSOR = "fr2"
 
-_FILE = KeptEntries(
+_FILE = FittedFile(
     RISK, "factcheck.risk/1", "thresholds", hint="factcheck calibrate LABELS.jsonl --risk 0.05"
 )
 

@@ -152,35 +152,10 @@ def assess(
         thresholds: of the verdicts.
     """
     by_id = {c.id: c for c in contexts}
-    found = []
-    for atom in atoms:
-        if not atom.kind.check_worthy and atom.id not in failures:
-            found.append(AtomAssessment(atom, Verdict.SKIPPED))
-            continue
-        reason_failed = failures.get(atom.id) or posterior.failure
-        if reason_failed or posterior.marginals is None:
-            found.append(AtomAssessment(atom, Verdict.UNSCORED, reason=reason_failed))
-            continue
-        own = [link for link in posterior.links if link.hypothesis == atom.id]
-        own.sort(key=lambda link: (-link.probability * by_id[link.premise].prior, link.premise))
-        probability = posterior.marginals.p_true[atom.id]
-        found.append(
-            AtomAssessment(
-                atom,
-                verdict(probability, own, by_id, strong=settings.strong, thresholds=thresholds),
-                probability,
-                evidence=tuple(
-                    Evidence(
-                        x.premise,
-                        x.label,
-                        x.probability,
-                        tuple(quotes.get((x.premise, atom.id), ())),
-                    )
-                    for x in own
-                ),
-                sensitivity=posterior.sensitivity.get(atom.id),
-            )
-        )
+    found = [
+        assess_atom(a, by_id, posterior, quotes, failures.get(a.id), settings, thresholds)
+        for a in atoms
+    ]
     marginals = posterior.marginals
     return Assessment(
         answer=answer,
@@ -198,4 +173,44 @@ def assess(
         ),
         notes=tuple(notes),
         sources=posterior.sources,
+    )
+
+
+def assess_atom(
+    atom: Atom,
+    contexts: Mapping[str, Context],
+    posterior: Posterior,
+    quotes: Mapping[tuple[str, str], Sequence[Quote]],
+    failure: str | None,
+    settings: Settings,
+    thresholds: Thresholds = HALF,
+) -> AtomAssessment:
+    """One atom's verdict with its evidence, the heaviest first.
+
+    Args:
+        atom: check-worthy or not.
+        contexts: by id, at least those that are linked to it.
+        posterior: of a network with the atom in it, if it is check-worthy.
+        quotes: deciding sentences by (context id, atom id).
+        failure: why it is ``unscored``, whatever else is known.
+        settings: for the verdict.
+        thresholds: of the verdict.
+    """
+    if not atom.kind.check_worthy and failure is None:
+        return AtomAssessment(atom, Verdict.SKIPPED)
+    reason_failed = failure or posterior.failure
+    if reason_failed or posterior.marginals is None:
+        return AtomAssessment(atom, Verdict.UNSCORED, reason=reason_failed)
+    own = [link for link in posterior.links if link.hypothesis == atom.id]
+    own.sort(key=lambda link: (-link.probability * contexts[link.premise].prior, link.premise))
+    probability = posterior.marginals.p_true[atom.id]
+    return AtomAssessment(
+        atom,
+        verdict(probability, own, contexts, strong=settings.strong, thresholds=thresholds),
+        probability,
+        evidence=tuple(
+            Evidence(x.premise, x.label, x.probability, tuple(quotes.get((x.premise, atom.id), ())))
+            for x in own
+        ),
+        sensitivity=posterior.sensitivity.get(atom.id),
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from factcheck_local.core.types import Atom, Context, EvidenceLink, Sensitivity
+from factcheck_local.markov.arrays import part_of
 
 #: P(true) of every variable, given contexts and links.
 Solve = Callable[[Sequence[Atom], Sequence[Context], Sequence[EvidenceLink]], Mapping[str, float]]
@@ -102,21 +105,24 @@ def _parts(
     atoms: Sequence[Atom], contexts: Sequence[Context], links: Sequence[EvidenceLink]
 ) -> list[tuple[list[Atom], list[Context], list[EvidenceLink]]]:
     """What is joined by links or by a common source, without atoms that nothing relates to."""
-    from networkx import Graph, connected_components  # slow to import
-
-    graph = Graph()
-    graph.add_edges_from((x.premise, x.hypothesis) for x in links)
-    first: dict[str, str] = {}
+    if not links:
+        return []
+    names = dict.fromkeys(name for x in links for name in (x.premise, x.hypothesis))
+    place = {name: i for i, name in enumerate(names)}
+    joined = [(place[x.premise], place[x.hypothesis]) for x in links]
+    first: dict[str, int] = {}
     for c in contexts:
-        if c.id in graph:
-            graph.add_edge(c.id, first.setdefault(c.source, c.id))
+        if c.id in place:
+            joined.append((place[c.id], first.setdefault(c.source, place[c.id])))
+    labels = part_of(np.array(joined), len(place)).tolist()
+    label = dict(zip(place, labels, strict=True))
     parts = [
         (
-            [a for a in atoms if a.id in members],
-            [c for c in contexts if c.id in members],
-            [x for x in links if x.premise in members],
+            [a for a in atoms if label.get(a.id) == part],
+            [c for c in contexts if label.get(c.id) == part],
+            [x for x in links if label[x.premise] == part],
         )
-        for members in connected_components(graph)
+        for part in range(max(labels) + 1)
     ]
     # Passages may be related with each other and with no atom.
     return [part for part in parts if part[0]]

@@ -25,7 +25,7 @@ INDIRECT = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ShownEvidence:
     """A passage that bears on a claim.
 
     Attributes:
@@ -59,7 +59,7 @@ class Source:
     """
 
     name: str
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[ShownEvidence, ...]
     alone: bool
     without: bool
 
@@ -87,7 +87,7 @@ class Claim:
     sign: str
     words: str
     strength: int
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[ShownEvidence, ...]
     sources: tuple[Source, ...]
     turns_on: str
     uncited: str
@@ -136,14 +136,14 @@ def claims_of(assessment: dict[str, Any]) -> list[Claim]:
 
 def _evidence(
     assessment: dict[str, Any], atom: dict[str, Any], where: dict[str, int]
-) -> tuple[Evidence, ...]:
+) -> tuple[ShownEvidence, ...]:
     found = []
     for position, e in enumerate(atom["evidence"]):
         context = where[e["context"]]
         passage = assessment["contexts"][context]
         quotes = [e["quote"], *e.get("more_quotes", ())] if e["quote"] else []
         found.append(
-            Evidence(
+            ShownEvidence(
                 position,
                 context,
                 passage,
@@ -165,7 +165,7 @@ def _spans(passage: dict[str, Any], quotes: list[dict[str, Any]]) -> tuple[tuple
     )
 
 
-def _sources(atom: dict[str, Any], evidence: tuple[Evidence, ...]) -> tuple[Source, ...]:
+def _sources(atom: dict[str, Any], evidence: tuple[ShownEvidence, ...]) -> tuple[Source, ...]:
     known = atom.get("sensitivity") or {}
     alone, without = known.get("alone", {}), known.get("without", {})
     names = [e.passage["source"] for e in evidence]

@@ -15,8 +15,8 @@ from factcheck_local.markov import Network, infer
 from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.order import Order, min_fill, neighbourhoods
 from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
-from factcheck_local.pipeline.settings import JUDGES
 from factcheck_local.report.network import RunNetwork, network_of
+from factcheck_local.report.stored import is_judged
 
 #: What a browser does between two movements of a slider.
 MAX_VARIABLES = 400
@@ -40,7 +40,7 @@ def page_model(assessment: Mapping[str, Any]) -> tuple[dict[str, Any] | None, st
     scored = {name: p for name, p in scored.items() if p is not None}
     if not scored:
         return None, "No claim has a probability."
-    if assessment["run"]["settings"]["assessor"] in JUDGES:
+    if is_judged(assessment):
         return None, "The verdicts are a judge's own; there is no network behind them."
     if not assessment["inference"]["exact"]:
         return None, "The probabilities of this run are approximate; the page computes exactly."

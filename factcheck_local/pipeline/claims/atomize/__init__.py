@@ -32,7 +32,7 @@ class Atomizer(Protocol):
 ATOMIZERS: Mapping[AtomizerName, Atomizer] = {
     "atoms": atomize,
     "prompted": atomize,
-    "verify": extract_units,
+    "factbench": extract_units,
     "veriscore": extract_claims,
 }
 

@@ -35,7 +35,7 @@ _LABELLED = re.compile(
 )
 #: ``… (fact)``
 _LABEL_BEHIND = re.compile(rf"^(?P<text>.*\S)\s*[\[(]{_KIND}[\])]\W*", re.IGNORECASE)
-_LABEL_ALONE = re.compile(rf"\W*{_KIND}\W*", re.IGNORECASE)
+_LABEL_ALONE = re.compile(rf"\W*+{_KIND}\W*", re.IGNORECASE)
 
 _NONE = re.compile(
     r"(?:there (?:is|are) )?(?:none|nothing|no(?: verifiable)?(?: atomic)? "

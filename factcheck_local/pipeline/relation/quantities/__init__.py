@@ -3,18 +3,18 @@
 from factcheck_local.pipeline.relation.quantities.compare import compare_quantities
 from factcheck_local.pipeline.relation.quantities.values import (
     Bound,
-    Comparison,
     Kind,
     Quantity,
+    QuantityComparison,
     QuantityMatch,
     Status,
 )
 
 __all__ = [
     "Bound",
-    "Comparison",
     "Kind",
     "Quantity",
+    "QuantityComparison",
     "QuantityMatch",
     "Status",
     "compare_quantities",

@@ -14,9 +14,9 @@ from factcheck_local.pipeline.relation.quantities.dates import YEAR, YEARLY
 from factcheck_local.pipeline.relation.quantities.parse import Parsed, parse
 from factcheck_local.pipeline.relation.quantities.values import (
     Bound,
-    Comparison,
     Kind,
     Quantity,
+    QuantityComparison,
     QuantityMatch,
     Reading,
     Status,
@@ -88,7 +88,7 @@ def _judged(
     evidence: Parsed,
     words: frozenset[str],
     taken: set[int],
-) -> Comparison:
+) -> QuantityComparison:
     best: tuple[_Fit, Quantity] | None = None
     offender: tuple[int, Quantity] | None = None
     enough = min(_SHARED, max(1, len(words)))
@@ -102,12 +102,12 @@ def _judged(
         if rival and shared >= enough and (offender is None or shared > offender[0]):
             offender = (shared, q)
     if best is None:
-        return Comparison(claim, Status.ABSENT)
+        return QuantityComparison(claim, Status.ABSENT)
     if best[0] is _Fit.MATCH:
-        return Comparison(claim, Status.MATCHED, best[1])
+        return QuantityComparison(claim, Status.MATCHED, best[1])
     if best[0] is _Fit.CLASH and offender and not _number_of(claim) & evidence.loose:
-        return Comparison(claim, Status.MISMATCHED, offender[1])
-    return Comparison(claim, Status.OPEN, best[1])
+        return QuantityComparison(claim, Status.MISMATCHED, offender[1])
+    return QuantityComparison(claim, Status.OPEN, best[1])
 
 
 def _shared(words: frozenset[str], evidence: Parsed, i: int) -> int:

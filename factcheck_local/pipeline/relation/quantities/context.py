@@ -58,19 +58,26 @@ _BEFORE: tuple[tuple[Bound, frozenset[Kind] | None, re.Pattern[str]], ...] = tup
     )
 )
 _AFTER: tuple[tuple[Bound, re.Pattern[str]], ...] = tuple(
-    # The bound may follow what is measured: "8 GB of RAM or more".
-    (bound, re.compile(rf"(?:\s+of(?:\s+\w+){{1,2}}?(?=\s+or\s))?\s*(?:{words})", re.IGNORECASE))
+    # The bound may follow what is measured: "8 GB of RAM or more". No words begin with a space,
+    # so that none is given back (++) and a run of spaces is read once.
+    (
+        bound,
+        re.compile(
+            rf"(?:\s++of(?:\s++\w++){{1,2}}?(?=\s++or\s))?\s*+(?:{words})",
+            re.IGNORECASE,
+        ),
+    )
     for bound, words in (
         (
             Bound.FLOOR,
-            r",?\s*(?:or|and|&) (?:more|later|newer|higher|above|over|up|older|greater|longer|"
-            r"upwards?|onwards?|beyond)\b|\+|,?\s*(?:at (?:the )?(?:least|minimum)|minimum)\b|"
+            r"(?:,\s*)?(?:or|and|&) (?:more|later|newer|higher|above|over|up|older|greater|longer|"
+            r"upwards?|onwards?|beyond)\b|\+|(?:,\s*)?(?:at (?:the )?(?:least|minimum)|minimum)\b|"
             r"(?:onwards?|upwards?)\b",
         ),
         (
             Bound.CEILING,
-            r",?\s*(?:or|and) (?:less|fewer|lower|below|under|earlier|older|younger|shorter)\b|"
-            r",?\s*(?:at (?:the )?(?:most|latest)|maximum|max)\b",
+            r"(?:,\s*)?(?:or|and) (?:less|fewer|lower|below|under|earlier|older|younger|shorter)\b|"
+            r"(?:,\s*)?(?:at (?:the )?(?:most|latest)|maximum|max)\b",
         ),
     )
 )

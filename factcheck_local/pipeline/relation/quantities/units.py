@@ -33,13 +33,6 @@ class Unit:
     factors: tuple[float, ...] = (1.0,)
     offset: float = 0.0
 
-    @property
-    def is_calendar(self) -> bool:
-        """Whether its length depends on the calendar."""
-        return self.label in _CALENDAR
-
-
-_CALENDAR = frozenset({"month", "year", "decade", "century"})
 
 #: Units by pint's canonical name that a reader takes for one, in any form of 3 letters or more.
 _READABLE = frozenset(

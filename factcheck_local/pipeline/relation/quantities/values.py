@@ -116,7 +116,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class QuantityComparison:
     """One quantity of a claim, and the passage's that decides its status.
 
     Attributes:
@@ -144,38 +144,15 @@ class Comparison:
 class QuantityMatch:
     """All quantities of a claim against a passage, in the claim's order."""
 
-    comparisons: tuple[Comparison, ...]
-
-    def _count(self, status: Status) -> int:
-        return sum(c.status is status for c in self.comparisons)
-
-    @property
-    def n_claim(self) -> int:
-        """Quantities of the claim that were compared."""
-        return len(self.comparisons)
-
-    @property
-    def n_matched(self) -> int:
-        """Quantities that the passage confirms."""
-        return self._count(Status.MATCHED)
+    comparisons: tuple[QuantityComparison, ...]
 
     @property
     def n_mismatched(self) -> int:
         """Quantities that the passage speaks against."""
-        return self._count(Status.MISMATCHED)
+        return len(self.mismatches)
 
     @property
-    def n_open(self) -> int:
-        """Quantities that the passage neither states nor excludes."""
-        return self._count(Status.OPEN)
-
-    @property
-    def n_absent(self) -> int:
-        """Quantities of a kind that the passage does not have."""
-        return self._count(Status.ABSENT)
-
-    @property
-    def mismatches(self) -> tuple[Comparison, ...]:
+    def mismatches(self) -> tuple[QuantityComparison, ...]:
         """The offending pairs."""
         return tuple(c for c in self.comparisons if c.status is Status.MISMATCHED)
 

@@ -13,7 +13,7 @@ from factcheck_local.core.types import (
     InferenceInfo,
     Verdict,
 )
-from factcheck_local.pipeline.verdicts.judges.case import Judged
+from factcheck_local.pipeline.verdicts.judges.case import Judged, Judgement
 
 
 def assessment_of(
@@ -36,23 +36,16 @@ def assessment_of(
         assessor: the judge's name, which stands where others name their inference.
         notes: what the stages had to say beside their results.
     """
-    failed = {**judged.failures, **failures}
-    found = []
-    for atom in atoms:
-        judgement = judged.by_atom.get(atom.id)
-        if atom.id in failed:
-            found.append(AtomAssessment(atom, Verdict.UNSCORED, reason=failed[atom.id]))
-        elif judgement is None:
-            found.append(AtomAssessment(atom, Verdict.SKIPPED))
-        else:
-            found.append(
-                AtomAssessment(
-                    atom,
-                    judgement.verdict,
-                    judgement.probability,
-                    reason=judgement.reason,
-                    read=judgement.read,
-                )
-            )
+    said: dict[str, Judgement | str] = {**judged.by_atom, **judged.failures, **failures}
+    found = [judged_atom(atom, said.get(atom.id)) for atom in atoms]
     info = InferenceInfo(method=assessor, exact=True, converged=True, log_z=None)
     return Assessment(answer, tuple(found), tuple(contexts), (), (), info, tuple(notes))
+
+
+def judged_atom(atom: Atom, said: Judgement | str | None) -> AtomAssessment:
+    """An atom with what a judge said of it: a judgement, why there is none, or nothing."""
+    if isinstance(said, str):
+        return AtomAssessment(atom, Verdict.UNSCORED, reason=said)
+    if said is None:
+        return AtomAssessment(atom, Verdict.SKIPPED)
+    return AtomAssessment(atom, said.verdict, said.probability, reason=said.reason, read=said.read)

@@ -2,48 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from factcheck_local.core.progress import Progress
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.hostile import readable
 from factcheck_local.core.types import Answer, Atom, Context, Verdict
 from factcheck_local.models.contracts import ChatModel
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """An answer's atoms with their contexts: the same for every assessor.
-
-    Attributes:
-        answer: the text, and the question where there is one.
-        atoms: the check-worthy ones on which no stage has failed.
-        contexts: by id.
-        by_atom: atom id -> ids of its own contexts, best first.
-    """
-
-    answer: Answer
-    atoms: tuple[Atom, ...]
-    contexts: Mapping[str, Context]
-    by_atom: Mapping[str, tuple[str, ...]]
-
-    def read_for(self, atom: Atom) -> tuple[Context, ...]:
-        """An atom's own contexts, best first."""
-        return tuple(self.contexts[id_] for id_ in self.by_atom.get(atom.id, ()))
-
-    def seen_by(self, judge: Judge) -> Case:
-        """The case as a judge sees it: without contexts, if it wants none."""
-        return self if judge.wants_contexts else replace(self, contexts={}, by_atom={})
-
-    def hardened(self) -> Case:
-        """The same without text that is hidden or addressed to a model, see ``hostile``."""
-        atoms = tuple(replace(a, text=readable(a.text) or a.text) for a in self.atoms)
-        contexts = {
-            id_: replace(c, title=readable(c.title), text=readable(c.text))
-            for id_, c in self.contexts.items()
-        }
-        return replace(self, atoms=atoms, contexts=contexts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +29,47 @@ class Judgement:
     probability: float
     reason: str | None = None
     read: tuple[str, ...] = ()
+
+
+#: Told what a judge says of an atom, by its id, or why it says nothing.
+Reached = Callable[[str, Judgement | str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An answer's atoms with their contexts: the same for every assessor.
+
+    Attributes:
+        answer: the text, and the question where there is one.
+        atoms: the check-worthy ones on which no stage has failed.
+        contexts: by id.
+        by_atom: atom id -> ids of its own contexts, best first.
+        reached: a judge calls this for an atom as soon as it knows what it will return of it,
+            so that a listener need not wait for the others; it changes nothing else.
+    """
+
+    answer: Answer
+    atoms: tuple[Atom, ...]
+    contexts: Mapping[str, Context]
+    by_atom: Mapping[str, tuple[str, ...]]
+    reached: Reached = field(default=silent, compare=False, repr=False)
+
+    def read_for(self, atom: Atom) -> tuple[Context, ...]:
+        """An atom's own contexts, best first."""
+        return tuple(self.contexts[id_] for id_ in self.by_atom.get(atom.id, ()))
+
+    def seen_by(self, judge: Judge) -> Case:
+        """The case as a judge sees it: without contexts, if it wants none."""
+        return self if judge.wants_contexts else replace(self, contexts={}, by_atom={})
+
+    def hardened(self) -> Case:
+        """The same without text that is hidden or addressed to a model, see ``hostile``."""
+        atoms = tuple(replace(a, text=readable(a.text) or a.text) for a in self.atoms)
+        contexts = {
+            id_: replace(c, title=readable(c.title), text=readable(c.text))
+            for id_, c in self.contexts.items()
+        }
+        return replace(self, atoms=atoms, contexts=contexts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,10 @@ class Judge(Protocol):
         """Whether it reads passages; without, it judges from the model's own knowledge."""
 
     def judge(self, case: Case, llm: ChatModel, progress: Progress) -> Judged:
-        """Judge every atom of a case; each is in one of the two mappings."""
+        """Judge every atom of a case; each is in one of the two mappings.
+
+        Of an atom that it is done with it may tell ``case.reached``.
+        """
 
 
 #: What each verdict of a judge says of P(the atom is true).

@@ -56,6 +56,8 @@ class LabelJudge:
             else:
                 for atom, row in zip(atoms, np.exp(scores), strict=True):
                     found[atom.id] = self._judgement(row, case, atom)
+            for atom in atoms:
+                case.reached(atom.id, found.get(atom.id) or failures[atom.id])
             progress(len(found) + len(failures), len(case.atoms))
         return Judged(found, failures, cut)
 

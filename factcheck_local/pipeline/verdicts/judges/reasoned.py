@@ -59,6 +59,7 @@ class ReasoningJudge:
                 found[atom.id] = self._judgement(chat, atom, case, llm)
             except ScoringError as error:
                 failures[atom.id] = str(error)
+            case.reached(atom.id, found.get(atom.id) or failures[atom.id])
             progress(done, len(case.atoms))
         return Judged(found, failures, cut)
 

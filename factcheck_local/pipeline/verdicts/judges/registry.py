@@ -1,8 +1,8 @@
 """The judges by the name that ``--assessor`` knows them by.
 
 FactScore (Min et al. 2023), FactVerify (as FactReasoner's paper compares it), VeriScore (Song
-et al. 2024), VERIFY's final judgement (Bayat et al. 2024), FELM's evaluators (Chen et al.
-2023), and an LLM judge that may use what it knows itself.
+et al. 2024), the final judgement of FactBench's VERIFY (Bayat et al. 2024), FELM's evaluators
+(Chen et al. 2023), and an LLM judge that may use what it knows itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ JUDGE_BY_NAME: dict[str, Judge] = {
         "judge_veriscore_binary",
         {"supported": Verdict.SUPPORTED, "unsupported": Verdict.UNSUPPORTED},
     ),
-    "verify": LabelJudge("judge_verify", _TERNARY),
+    "factbench": LabelJudge("judge_verify", _TERNARY),
     "judge": LabelJudge("judge_own_knowledge", {**_TRUE_FALSE, "Unknown": Verdict.NOT_FOUND}),
     "felm-segment": SegmentJudge("felm_segment"),
     "felm-segment-cot": SegmentJudge("felm_segment_cot", reasons=True, votes=VOTES),

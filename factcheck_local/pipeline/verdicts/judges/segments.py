@@ -71,6 +71,8 @@ class SegmentJudge:
                     found |= {
                         a.id: self._judgement(1.0 - share, reason, case, a) for a in by_unit[unit]
                     }
+            for atom in atoms:
+                case.reached(atom.id, found.get(atom.id) or failures[atom.id])
             progress(len(found) + len(failures), len(case.atoms))
         return Judged(found, failures, cut)
 

@@ -6,7 +6,7 @@ with a power; Hölder's inequality makes the result an upper bound (Liu and Ihle
 2011, "Bounding the partition function using Hölder's inequality"). Before that the
 mini-buckets of a variable are shifted so that they agree on it (moment matching).
 The marginals are the derivatives of the bound. This is the engine of the
-FactReasoner paper, with i-bound 6, kept to compare with.
+FactReasoner paper, with i-bound 6, to compare with.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from factcheck_local.markov import Limits, Marginals, Network
 from factcheck_local.markov.arrays import Arrays
+from factcheck_local.markov.engine import Wanted, infer_with
 from factcheck_local.markov.factors import Table
-from factcheck_local.markov.order import Order
+from factcheck_local.markov.order import Order, min_fill, neighbourhoods
+from factcheck_local.markov.solution import Solution
+
+#: Of the FactReasoner paper.
+I_BOUND = 6
 
 
 @dataclass(eq=False)
@@ -40,6 +46,36 @@ class _Bucket:
 
 #: A log potential over places of the order, and the mini-bucket that sent it, if any.
 _Potential = tuple[tuple[int, ...], Table, _Bucket | None]
+
+
+def infer_by_wmb(network: Network, i_bound: int = I_BOUND) -> Marginals:
+    """The posteriors by weighted mini-buckets of what leaf elimination leaves.
+
+    ``log_z`` is an upper bound.
+
+    Args:
+        network: binary variables, factors of any size.
+        i_bound: see ``weighted_mini_buckets``.
+
+    Raises:
+        InferenceError: as ``markov.infer`` does.
+    """
+
+    def solve(arrays: Arrays, _limits: Limits, _wanted: Wanted) -> Solution:
+        order = min_fill(neighbourhoods(arrays), arrays.count)
+        if order is None:  # pragma: no cover - no network is wider than it has variables
+            raise AssertionError
+        p_true, bound = weighted_mini_buckets(arrays, order, i_bound)
+        return Solution(
+            p_true,
+            bound,
+            f"weighted mini-buckets, i-bound {i_bound}",
+            exact=order.width <= i_bound,
+            error=0.0 if order.width <= i_bound else None,
+            width=order.width,
+        )
+
+    return infer_with(solve, network)
 
 
 def weighted_mini_buckets(arrays: Arrays, order: Order, i_bound: int) -> tuple[Table, float]:

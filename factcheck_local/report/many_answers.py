@@ -13,7 +13,7 @@ SUMMARY_SCHEMA = "factcheck.summary/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AnswerEntry:
     """One answer of many, without what its assessment says of each claim.
 
     Attributes:
@@ -37,7 +37,7 @@ class Entry:
     scored: int
 
     @classmethod
-    def of(cls, path: str, report: str, assessment: str, value: dict[str, Any]) -> Entry:
+    def of(cls, path: str, report: str, assessment: str, value: dict[str, Any]) -> AnswerEntry:
         """The entry of an assessment, ``value``."""
         known = [Verdict(a["verdict"]) for a in value["atoms"] if a["probability"] is not None]
         return cls(
@@ -52,7 +52,7 @@ class Entry:
         )
 
 
-def to_summary(entries: Sequence[Entry], failed: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def to_summary(entries: Sequence[AnswerEntry], failed: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Counts, precision and coverage of each answer, and of all claims together.
 
     Args:

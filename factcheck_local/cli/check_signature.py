@@ -1,4 +1,4 @@
-"""factcheck verify-signature: whether a run is what its signer signed."""
+"""factcheck check-signature: whether a run is what its signer signed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from factcheck_local.report.signatures import is_signed
 INVALID = 1
 
 
-@click.command("verify-signature")
+@click.command("check-signature")
 @click.argument("run")
 @click.option(
     "--key",
@@ -34,8 +34,8 @@ def command(run: str, key: str, signature: Path | None) -> None:
       2 usage or bad input
     \b
     Example:
-      factcheck verify-signature run.json --key me.pub
-    """  # noqa: D301
+      factcheck check-signature run.json --key me.pub
+    """
     data, name = read_input(run)
     given, _ = read_input(str(signature_file(run, signature)))
     public, _ = read_input(key)

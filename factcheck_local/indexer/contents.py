@@ -21,7 +21,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class Contents:
     """A store at a glance.
 
     Attributes:
@@ -42,11 +42,11 @@ class Overview:
     size: int
 
 
-def overview(store: Store) -> Overview:
+def contents_of(store: Store) -> Contents:
     """Look at a store; nothing is read but its manifest and its size."""
     sources, left_out = store.sources(), store.left_out()
     formats = Counter(record.extension for record in sources)
-    return Overview(
+    return Contents(
         sources=sources,
         left_out=left_out,
         passages=store.count(),

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class KeptEntries:
+class FittedFile:
     """A file of entries in the folder of a store.
 
     Attributes:

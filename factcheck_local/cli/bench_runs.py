@@ -1,0 +1,170 @@
+"""What the benchmarks of ``factcheck bench`` run, and what of it is summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from factcheck_local.cli.messages import tell
+from factcheck_local.cli.progress import stage_progress
+from factcheck_local.evaluate import atoms, factor, plots, summary
+from factcheck_local.evaluate.collection import Collection
+from factcheck_local.evaluate.runner import Models, relation_of, run
+from factcheck_local.evaluate.scores import ONE_ITEM, always_supported, difference, score
+from factcheck_local.models.contracts import Identified, identity
+from factcheck_local.models.registry import load_model
+from factcheck_local.models.reply_cache import CachedChatModel
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.relation import load_relation_model
+from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings
+
+#: What is compared with each other method, where it is among them.
+COMPARED = ("f1", "mae", "balanced_accuracy", "auroc")
+
+
+def assessors_run(
+    collection: Collection,
+    settings: Mapping[str, Settings],
+    llm: CachedChatModel,
+    out: Path,
+    signed: summary.Signed,
+) -> dict[str, Any]:
+    """Assessors side by side, each with its settings.
+
+    Args:
+        collection: the items.
+        settings: of each assessor.
+        llm: splits, rewords, judges.
+        out: the folder for results.
+        signed: what the figures are made with, so far as that is known.
+
+    Returns:
+        The summary, which is in ``out``, too.
+    """
+    collection = collection.sample(signed.limit, signed.seed)
+    first = next(iter(settings.values()))
+    # The same for all that have one; a judge's settings say nothing of it.
+    related = next((settings[a] for a in settings if a in GRAPH_ASSESSORS), first)
+    models = Models(llm, load_model(first.embedder, "embedder"), relation_of(related, llm))
+    rows = run(collection, settings, models, out, _progress())
+    methods = {a: [r for r in rows if r["assessor"] == a] for a in settings}
+    everything = {**methods, "always supported": always_supported(methods[first.assessor])}
+    measured = partial(score, verdicts=collection.verdicts, seed=signed.seed)
+    scores = {name: measured(own) for name, own in everything.items()}
+    groups = sorted({r["group"] for r in rows if r["group"]})
+    notes = (*collection.notes, *([ONE_ITEM] if len(collection.items) == 1 else []))
+    return summary.write(
+        out,
+        replace(signed, digest=collection.digest, models=models.named(), notes=notes),
+        scores,
+        differences=_differences(
+            methods, (*COMPARED, *(["right_of_three"] if collection.verdicts else [])), signed.seed
+        ),
+        groups={
+            group: {
+                name: measured([r for r in own if r["group"] == group])
+                for name, own in methods.items()
+            }
+            for group in groups
+        },
+        pictures=_pictures(lambda: plots.draw(methods, scores, out)),
+    )
+
+
+def _differences(
+    methods: Mapping[str, Sequence[Mapping[str, Any]]], measures: Sequence[str], seed: int
+) -> list[dict[str, Any]]:
+    """Each graphical model against each of the other methods."""
+    ours = [name for name in methods if name.startswith("fr")]
+    return [
+        {
+            "ours": mine,
+            "theirs": other,
+            "measure": measure,
+            **difference(methods[mine], methods[other], measure, seed=seed),
+        }
+        for mine in ours
+        for other in methods
+        if other not in ours
+        for measure in measures
+    ]
+
+
+def factor_run(
+    data: Path, settings: Settings, llm: CachedChatModel, out: Path, signed: summary.Signed
+) -> dict[str, Any]:
+    """The relation model alone, beside the encoder; see ``assessors_run``."""
+    items, digest = factor.load(data)
+    named = {settings.relation: relation_of(settings, llm)}
+    if settings.relation != "encoder":
+        named["encoder"] = load_relation_model(
+            "encoder",
+            default_llm=settings.llm,
+            quantities=settings.quantities,
+            cut_instructions=settings.cut_instructions,
+            tables=settings.tables,
+        )
+    rows = factor.run(items, named, out, limit=signed.limit, seed=signed.seed, progress=_progress())
+    own = {name: [r for r in rows if r["model"] == name] for name in named}
+    return summary.write(
+        out,
+        replace(
+            signed,
+            digest=digest,
+            models={name: identity(m) for name, m in named.items()},
+        ),
+        {name: factor.score(found, seed=signed.seed) for name, found in own.items()},
+        pictures=_pictures(
+            lambda: [
+                drawn
+                for label in ("entailment", "contradiction")
+                if (
+                    drawn := plots.draw_roc(
+                        {name: factor.points(found, label) for name, found in own.items()},
+                        f"Expert FACTOR: {label}",
+                        out / f"roc-{label}.png",
+                    )
+                )
+            ]
+        ),
+    )
+
+
+def factscore_run(
+    data: Path, settings: Settings, llm: CachedChatModel, out: Path, signed: summary.Signed
+) -> dict[str, Any]:
+    """The pipeline's atoms beside human ones; see ``assessors_run``."""
+    items, digest = atoms.load(data)
+    items = items[: signed.limit]  # the first ones: their order is the data's own
+    embedder = load_model(settings.embedder, "embedder")
+    checker = FactChecker(settings, llm=llm, embedder=embedder)
+    rows = atoms.run(items, checker, embedder, out, _progress())
+    models: dict[str, Identified] = {"llm": llm, "embedder": embedder}
+    return summary.write(
+        out,
+        replace(
+            signed,
+            digest=digest,
+            models={role: identity(m) for role, m in models.items()},
+        ),
+        {
+            "pipeline": atoms.score(rows, seed=signed.seed),
+            "FActScore's own": atoms.score(atoms.drafted(items, embedder), seed=signed.seed),
+        },
+    )
+
+
+def _pictures(make: Callable[[], list[str]]) -> list[str]:
+    try:
+        return make()
+    except ImportError as error:
+        tell(f"no pictures: {error}; pip install 'factcheck-local[bench]'")
+        return []
+
+
+def _progress() -> Callable[[str, int, int], None]:
+    show = stage_progress()
+    return lambda _what, done, count: show("bench", done, count)
