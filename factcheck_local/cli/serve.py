@@ -69,7 +69,7 @@ def command(
     \b
     Example:
       factcheck serve --store .factcheck
-    """  # noqa: D301
+    """
     folder, place = _places(store_path, data)
     if context.invoked_subcommand is not None:
         context.obj = folder
@@ -181,8 +181,9 @@ def _places(store_path: StorePlace | None, data: Path | None) -> tuple[Path, Pat
 
 
 def _keys(folder: Path) -> Keys:
-    from factcheck_local.serve.access import Keys
+    from factcheck_local.serve.access import Keys, make_folder
 
+    make_folder(folder)
     return Keys(folder / "keys.json")
 
 

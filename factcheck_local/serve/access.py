@@ -174,5 +174,17 @@ class Keys:
         self._read = None
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of a server, which only its owner may look into.
+
+    Raises:
+        InputError: if it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+
+
 def _hashed(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

@@ -27,7 +27,7 @@ from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.render import View, render
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.serve import problems
-from factcheck_local.serve.access import LOCAL, Caller, Keys
+from factcheck_local.serve.access import LOCAL, Caller, Keys, make_folder
 from factcheck_local.serve.audit import AuditLog
 from factcheck_local.serve.gate import Gate, Rates
 from factcheck_local.serve.jobs import ENDED, Check, Jobs, KeyReused, QueueFull, State
@@ -93,10 +93,7 @@ class Service:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        try:
-            config.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{config.folder}: cannot be made: {error.strerror}") from error
+        make_folder(config.folder)
         self.jobs = Jobs(config.folder / "checks.sqlite")
         self.keys = Keys(config.folder / "keys.json")
         self.audit = AuditLog(config.folder / "audit.jsonl")

@@ -23,12 +23,14 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel
 from factcheck_local.models.offline import go_offline
 from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.events import Event, RunFinished, StageAdvanced
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
+from factcheck_local.report.events import event_to_dict
 from factcheck_local.serve.jobs import Claimed, Jobs
 from factcheck_local.serve.requests import settings_from, work_of
 
-#: Seconds between looks at an empty queue, and at least between two events of a stage.
+#: Seconds between looks at an empty queue, and at least between two counts.
 PAUSE, APART = 0.1, 0.2
 
 logger = logging.getLogger(__name__)
@@ -97,17 +99,12 @@ class Worker:
         groups = request["groups"]
         work = work_of(request["body"], self._settings, None if groups is None else tuple(groups))
         with Store.open(self._store) as store:
-            checker = FactChecker(
-                work.settings,
-                store,
-                shared=self._models,
-                progress=Progress(self._jobs, claimed),
-            )
-            return to_dict(checker.verify(work.record))
+            checker = FactChecker(work.settings, store, shared=self._models)
+            return to_dict(checker.verify(work.record, on_event=Teller(self._jobs, claimed)))
 
 
-class Progress:
-    """Tells how far a check is, and leaves it where it was withdrawn.
+class Teller:
+    """Tells what happens to a check, and leaves it where it was withdrawn.
 
     Args:
         jobs: who is told.
@@ -117,21 +114,24 @@ class Progress:
     def __init__(self, jobs: Jobs, claimed: Claimed) -> None:
         self._jobs = jobs
         self._claimed = claimed
-        self._told: dict[str, float] = {}
+        self._told = -APART
 
-    def __call__(self, stage: str, done: int, count: int) -> None:
-        """See ``StageProgress``.
+    def __call__(self, event: Event) -> None:
+        """See ``pipeline.events``.
 
         Raises:
             Withdrawn: if the check is no longer to be done.
         """
+        if isinstance(event, RunFinished):
+            return  # told with the result, in one transaction
         now = time.monotonic()
-        if done < count and now - self._told.get(stage, -APART) < APART:
+        counts = isinstance(event, StageAdvanced) and event.done < event.count
+        if counts and now - self._told < APART:
             due = self._jobs.is_due(self._claimed)
         else:
-            self._told[stage] = now
-            about = {"stage": stage, "done": done, "all": count}
-            due = self._jobs.tell(self._claimed, "progress", about)
+            self._told = now if counts else self._told
+            told = event_to_dict(event, answer=self._claimed.check.request["body"]["name"])
+            due = self._jobs.tell(self._claimed, told["event"], told)
         if not due:
             raise Withdrawn
 

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
+import jsonschema
 import pytest
 from fastapi.testclient import TestClient
 
 from factcheck_local import Store, sync
+from factcheck_local.report.events import event_json_schema
 from factcheck_local.serve.audit import state_of, verified
 
 from .conftest import asked, service_of, work
@@ -99,8 +101,10 @@ def test_events_tell_what_happens_and_go_on_behind_one(serve: Serve) -> None:
     everything = told()
     assert [event[1] for event in everything][:2] == ["queued", "running"]
     assert everything[-1][1:] == ("done", {})
-    stages = {data["stage"] for _, name, data in everything if name == "progress"}
-    assert "relate" in stages
+    assert {"retrieve", "relate"} <= {d["stage"] for _, name, d in everything if name == "stage"}
+    (claim,) = [data for _, name, data in everything if name == "claim"]
+    jsonschema.validate(claim, json.loads(event_json_schema()))
+    assert (claim["provisional"], claim["claim"]["verdict"]) == (True, "supported")
     assert told(**{"Last-Event-ID": "2"}) == everything[2:]
 
 
@@ -133,7 +137,7 @@ def test_a_check_that_cannot_be_done_says_why(serve: Serve) -> None:
         ({"answer": "A.", "record": {"output": "A."}}, "expected either an answer or a record"),
         ({"answer": "  "}, "the answer is empty"),
         ({"answer": "A.", "extra": 1}, "extra"),
-        ({"record": {"output": ""}}, "the answer ('output') is empty"),
+        ({"record": {"output": ""}}, "answer: expected 'output' to be a non-empty text"),
         ({"answer": "A.", "settings": {"colour": 1}}, "unknown setting 'colour'"),
         ({"answer": "A.", "settings": {"llm": "other"}}, "llm is the server's"),
         ({"answer": "A.", "settings": {"as_groups": ["board"]}}, "as_groups is the server's"),

@@ -77,8 +77,9 @@ def running(config: Config) -> Iterator[Running]:
 
 
 def children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in listed]
+    # Of each thread: the one that watches over the worker started it.
+    listed = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    return [int(child) for text in listed for child in text.split()]
 
 
 def is_there(pid: int) -> bool:
