@@ -103,7 +103,8 @@ def test_batches_are_full_but_not_over_full(base: Path) -> None:
 
 
 def test_the_rate_rises_stays_and_falls_to_zero() -> None:
-    rates = [train.rate(i / 100, 2.0) for i in range(101)]
+    total = 40 * train.WARM_UP_PAIRS
+    rates = [train.rate(i * total // 100, total, 2.0) for i in range(101)]
     assert rates[0] == rates[100] == 0
     assert rates[3:61] == [2.0] * 58
     assert rates[80] == pytest.approx(1.0)
