@@ -63,7 +63,8 @@ def test_the_python_examples(
     assert names["run"].assessment.atoms
     assert names["relation"].contradiction > names["relation"].entailment
     # ½ + prior (strength - ½), see docs/how-to-read-a-probability.md.
-    assert float(said[-3]) == pytest.approx(0.5 + 0.98 * 0.44)
+    assert float(said[-4]) == pytest.approx(0.5 + 0.98 * 0.44)
+    assert said[-3] == "True network factcheck {"
     assert float(said[-2]) == 1.0
     assert "nothing here" in said[-1]
 
