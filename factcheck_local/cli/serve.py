@@ -107,6 +107,9 @@ def command(
         app,
         host=host,
         port=port,
+        # Python's own: uvloop connects where the egress guard cannot see it.
+        loop="asyncio",
+        http="h11",
         ssl_certfile=tls_cert,
         ssl_keyfile=tls_key,
         # Paths have ids of checks and nothing else, but the log is for what goes wrong.

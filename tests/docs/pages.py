@@ -81,7 +81,10 @@ def takes_its_options(arguments: list[str]) -> bool:
     """
     context = click.Context(cli)
     command: click.Command = cli
-    while isinstance(command, click.Group):
+    # A group may be a command of its own, as serve is.
+    while isinstance(command, click.Group) and not (
+        command.invoke_without_command and (not arguments or arguments[0].startswith("-"))
+    ):
         name, found, arguments = command.resolve_command(context, arguments)
         assert found is not None, name
         command = found
