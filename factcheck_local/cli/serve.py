@@ -83,7 +83,8 @@ def command(
             "--behind-proxy"
         )
     uvicorn = _uvicorn()
-    from factcheck_local.serve.app import Config, create_app
+    from factcheck_local.serve.app import create_app
+    from factcheck_local.serve.service import Config
 
     keys = _keys(folder)
     needs_key = not local or behind_proxy
@@ -135,7 +136,7 @@ def keys_command() -> None:
     "scopes",
     multiple=True,
     required=True,
-    type=click.Choice(["check", "search", "index", "admin"]),
+    type=click.Choice(["check", "search", "review", "admin"]),
     help="Repeatable: what the key is for.",
 )
 @click.option("--as", "groups", multiple=True, help="Repeatable: sees only what this group may.")

@@ -12,19 +12,23 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any
 
-from factcheck_local.core.errors import FactcheckError, StoreError
+from factcheck_local.core.errors import StoreError
 from factcheck_local.core.sqlite import connect
-
-State = Literal["queued", "running", "done", "failed", "cancelled"]
-
-#: States that no check leaves.
-ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
+from factcheck_local.serve.check import (
+    COLUMNS,
+    ENDED,
+    Check,
+    Claimed,
+    Event,
+    KeyReused,
+    QueueFull,
+    State,
+)
 
 #: How often a check is begun: one that ends its process each time is not tried for ever.
 ATTEMPTS = 3
@@ -64,73 +68,6 @@ CREATE TABLE events (
     PRIMARY KEY (check_id, number)
 ) WITHOUT ROWID;
 """
-
-
-class QueueFull(FactcheckError):
-    """As many checks wait as may."""
-
-
-class KeyReused(FactcheckError):
-    """An idempotency key came with another request than before."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A check as it is kept.
-
-    Attributes:
-        number: grows with each check.
-        id: a random name.
-        owner: who asked for it.
-        request: what was asked, as JSON holds it.
-        state: see the module.
-        attempts: how often it was begun.
-        created: seconds since 1970, as are the two below; None if that has not happened.
-        problem: why it failed, for people; None if it has not.
-    """
-
-    number: int
-    id: str
-    owner: str
-    request: Mapping[str, Any]
-    state: State
-    attempts: int
-    created: float
-    started: float | None
-    finished: float | None
-    problem: str | None
-
-    @classmethod
-    def of(cls, row: Sequence[Any]) -> Self:
-        """The check of a row of ``_COLUMNS``."""
-        number, id_, owner, request, *rest = row
-        return cls(number, id_, owner, json.loads(request), *rest)
-
-
-_COLUMNS = "number, id, owner, request, state, attempts, created, started, finished, problem"
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that was told of a check.
-
-    Attributes:
-        number: from 1, without gaps.
-        name: what happened.
-        data: more of it, as JSON holds it.
-    """
-
-    number: int
-    name: str
-    data: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """A check for whoever is to do it; ``token`` proves that it is still theirs."""
-
-    check: Check
-    token: str
 
 
 class Jobs:
@@ -212,7 +149,7 @@ class Jobs:
                     raise KeyReused("this Idempotency-Key came with another request before")
                 return _find(db, used[1])
         row = db.execute(
-            f"SELECT {_COLUMNS} FROM checks WHERE digest = ? AND owner = ? "
+            f"SELECT {COLUMNS} FROM checks WHERE digest = ? AND owner = ? "
             "AND state IN ('queued', 'running', 'done') ORDER BY number DESC LIMIT 1",
             (digest, owner),
         ).fetchone()
@@ -283,7 +220,7 @@ class Jobs:
         where = " AND ".join(f"{column} ?" for column in given) or "1"
         with self._connected() as db:
             rows = db.execute(
-                f"SELECT {_COLUMNS} FROM checks WHERE {where} ORDER BY number DESC LIMIT ?",
+                f"SELECT {COLUMNS} FROM checks WHERE {where} ORDER BY number DESC LIMIT ?",
                 (*given.values(), limit),
             ).fetchall()
         return [Check.of(row) for row in rows]
@@ -342,7 +279,7 @@ class Jobs:
         """Begin with the check that waits longest; None if none does."""
         with self._writing() as db:
             row = db.execute(
-                f"SELECT {_COLUMNS} FROM checks WHERE state = 'queued' ORDER BY number LIMIT 1"
+                f"SELECT {COLUMNS} FROM checks WHERE state = 'queued' ORDER BY number LIMIT 1"
             ).fetchone()
             if row is None:
                 return None
@@ -438,7 +375,7 @@ class Jobs:
 
 
 def _find(db: sqlite3.Connection, id_: str) -> Check:
-    row = db.execute(f"SELECT {_COLUMNS} FROM checks WHERE id = ?", (id_,)).fetchone()
+    row = db.execute(f"SELECT {COLUMNS} FROM checks WHERE id = ?", (id_,)).fetchone()
     if row is None:
         raise KeyError(id_)
     return Check.of(row)

@@ -7,7 +7,7 @@ from typing import get_args
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 
-from factcheck_local.serve.jobs import State
+from factcheck_local.serve.check import State
 
 
 class Measures:

@@ -27,7 +27,8 @@ from factcheck_local.pipeline.events import Event, RunFinished, StageAdvanced
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
 from factcheck_local.report.events import event_to_dict
-from factcheck_local.serve.jobs import Claimed, Jobs
+from factcheck_local.serve.check import Claimed
+from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.requests import settings_from, work_of
 
 #: Seconds between looks at an empty queue, and at least between two counts.

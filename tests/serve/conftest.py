@@ -12,7 +12,8 @@ from fastapi.testclient import TestClient
 
 from factcheck_local import Store, sync
 from factcheck_local.pipeline.settings import Settings
-from factcheck_local.serve.app import Config, Service, create_app
+from factcheck_local.serve.app import create_app
+from factcheck_local.serve.service import Config, Service
 from factcheck_local.serve.worker import Worker
 
 DOCS = {

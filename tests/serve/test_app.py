@@ -190,6 +190,7 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
     holders = {
         "check": key(client, "checker", "check"),
         "search": key(client, "searcher", "search"),
+        "review": key(client, "reviewer", "review"),
         "admin": key(client, "admin", "admin"),
     }
     routes = [
@@ -202,8 +203,13 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
         ("POST", "/v1/search", {"query": "leave"}, "search"),
         ("GET", "/v1/sources", None, "search"),
         ("GET", "/v1/passages/x", None, "search"),
+        ("POST", "/v1/checks/x/claims/a/review", {"verdict": "supported"}, "review"),
+        ("GET", "/v1/checks/x/reviews", None, "review"),
+        ("GET", "/v1/reviews", None, "review"),
+        ("GET", "/v1/reviews.jsonl", None, "review"),
         ("GET", "/metrics", None, "admin"),
     ]
+    reviewed = [("GET", "/v1/checks/x"), ("GET", "/v1/checks/x/report.md")]
     open_routes = {"/healthz", "/readyz", "/openapi.json"}
     listed = {
         (method, path)
@@ -217,7 +223,7 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
             status = client.request(method, path, json=body, headers=headers).status_code
             if name == "nobody":
                 assert status == 401, path
-            elif name in (scope, "admin"):
+            elif name in (scope, "admin") or (name == "review" and (method, path) in reviewed):
                 assert status not in (401, 403), path
             else:
                 assert status == 403, path

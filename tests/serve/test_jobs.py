@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.serve import jobs as module
-from factcheck_local.serve.jobs import ENDED, Claimed, Jobs, KeyReused, QueueFull
+from factcheck_local.serve.check import ENDED, Claimed, KeyReused, QueueFull
+from factcheck_local.serve.jobs import Jobs
 
 
 @pytest.fixture

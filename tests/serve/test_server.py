@@ -17,9 +17,10 @@ from click.testing import CliRunner
 
 from factcheck_local.cli import cli
 from factcheck_local.core.errors import FactcheckError
-from factcheck_local.serve.app import Config
 from factcheck_local.serve.audit import state_of
-from factcheck_local.serve.jobs import ENDED, Jobs
+from factcheck_local.serve.check import ENDED
+from factcheck_local.serve.jobs import Jobs
+from factcheck_local.serve.service import Config
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.worker import Task
 

@@ -1,0 +1,225 @@
+"""What the routes share: the checks, the open store, who may ask."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+
+from factcheck_local.core.errors import StoreError
+from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.indexer.store import Store
+from factcheck_local.models.contracts import Embedder
+from factcheck_local.models.registry import load_model
+from factcheck_local.pipeline.retrieval.search import search
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.report.schema import context_to_dict
+from factcheck_local.serve.access import LOCAL, Caller, Keys, make_folder
+from factcheck_local.serve.audit import AuditLog
+from factcheck_local.serve.check import Check
+from factcheck_local.serve.gate import Rates
+from factcheck_local.serve.jobs import Jobs
+from factcheck_local.serve.measures import Measures
+from factcheck_local.serve.problems import Problem
+from factcheck_local.serve.requests import SearchRequest
+from factcheck_local.serve.reviews import Reviews
+from factcheck_local.serve.supervisor import Supervisor
+from factcheck_local.serve.worker import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """How a server is set up.
+
+    Attributes:
+        store: the store's folder.
+        folder: where checks, keys and the audit log are; made if it is not there.
+        settings: of every check.
+        needs_key: whether a request needs a key.
+        hosts: names by which the server is called, without a port.
+        queue: checks that may wait.
+        most_bytes: of a body.
+        per_minute: requests of a caller.
+    """
+
+    store: Path
+    folder: Path
+    settings: Settings = field(default_factory=Settings)
+    needs_key: bool = False
+    hosts: frozenset[str] = frozenset({"localhost", "127.0.0.1", "::1"})
+    queue: int = 100
+    most_bytes: int = 2 * 2**20
+    per_minute: float = 600.0
+
+
+class Service:
+    """What the routes share: the checks, the open store, who may ask.
+
+    Args:
+        config: see there.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        make_folder(config.folder)
+        self.jobs = Jobs(config.folder / "checks.sqlite")
+        self.reviews = Reviews(config.folder / "reviews.sqlite")
+        self.keys = Keys(config.folder / "keys.json")
+        self.audit = AuditLog(config.folder / "audit.jsonl")
+        self.rates = Rates(config.per_minute, max(20.0, config.per_minute / 10))
+        self.measures = Measures()
+        task = Task(str(self.jobs.path), str(config.store), config.settings.as_dict())
+        self.supervisor = Supervisor(self.jobs, task)
+        self._store: Store | None = None
+        self._stamp = ""
+        self._embedder: Embedder | None = None
+        # One at a time: the embedder is not made for several threads.
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+    def opened(self) -> tuple[Store, str]:
+        """The store as it is now, and its digest; the caller holds ``_lock``."""
+        if self._store is not None and self._store.digest() != self._stamp:
+            # Chroma's index of this process does not see what another one wrote.
+            self._store.close()
+            self._store = None
+        if self._store is None:
+            self._store = Store.open(self.config.store)
+            self._stamp = self._store.digest()
+        return self._store, self._stamp
+
+    def digest(self) -> str:
+        """Of the store as it is now."""
+        with self._lock:
+            return self.opened()[1]
+
+    def sources(self, caller: Caller) -> list[dict[str, Any]]:
+        """What the caller may know of the sources."""
+        with self._lock:
+            records = self.opened()[0].sources()
+        scope = in_scope(records, groups=caller.groups)
+
+        def visible(source: str | None) -> bool:
+            return scope is None or source in scope
+
+        return [
+            {
+                "source": r.source,
+                "prior": r.prior,
+                "rule": r.prior_rule,
+                "date": r.date or r.modified,
+                "passages": r.chunks,
+                "superseded_by": r.superseded_by if visible(r.superseded_by) else None,
+            }
+            for r in records
+            if visible(r.source)
+        ]
+
+    def search(self, wanted: SearchRequest, caller: Caller) -> list[dict[str, Any]]:
+        """The passages that a query finds, of those that the caller may see."""
+        conditions = [Condition.parse(text) for text in wanted.where]
+        with self._lock:
+            store, _ = self.opened()
+            if self._embedder is None:
+                self._embedder = load_model(store.fingerprint.embedder.id, "embedder")
+            vectors = self._embedder.embed([wanted.query])
+            scope = in_scope(store.sources(), conditions, caller.groups)
+            (hits,) = search(
+                [wanted.query],
+                vectors,
+                store,
+                wanted.k,
+                wanted.retrieval,  # type: ignore[arg-type]  # checked by its pattern
+                scope,
+            )
+            near = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]
+        return [
+            context_to_dict(c) | {"similarity": round(value, 6)}
+            for c, value in zip(hits, near.tolist(), strict=True)
+        ]
+
+    def passage(self, id_: str, caller: Caller) -> dict[str, Any]:
+        """A passage; one that the caller may not see is not there."""
+        with self._lock:
+            store, _ = self.opened()
+            try:
+                (found,) = store.contexts([id_])
+            except StoreError as error:
+                raise Problem(404, "no such passage") from error
+            scope = in_scope(store.sources(), groups=caller.groups)
+        if scope is not None and found.source not in scope:
+            raise Problem(404, "no such passage")
+        return context_to_dict(found)
+
+    def check(self, id_: str, caller: Caller, *, others: bool = False) -> Check:
+        """A check of the caller's; another's is not there.
+
+        Args:
+            id_: of the check.
+            caller: who asks. An admin sees everybody's.
+            others: whether a reviewer sees it, too.
+
+        Raises:
+            Problem: if it is not there for the caller.
+        """
+        try:
+            found = self.jobs.find(id_)
+        except KeyError as error:
+            raise Problem(404, "no such check") from error
+        if not (sees(caller, found) or (others and reviews(caller, found))):
+            raise Problem(404, "no such check")
+        return found
+
+
+def sees(caller: Caller, check: Check) -> bool:
+    """Whether a check is the caller's, or the caller an admin."""
+    return check.owner == caller.name or caller.may("admin")
+
+
+def reviews(caller: Caller, check: Check) -> bool:
+    """Whether the caller is a reviewer who may see all that a check could see."""
+    if not caller.may("review"):
+        return False
+    if caller.groups is None:
+        return True
+    groups = check.request["groups"]
+    return groups is not None and set(groups) <= set(caller.groups)
+
+
+def caller_for(*scopes: str) -> Callable[[Request], Caller]:
+    """A dependency: who asks, if they may do what needs one of some scopes."""
+
+    def find(request: Request) -> Caller:
+        service: Service = request.app.state.service
+        caller = LOCAL
+        if service.config.needs_key:
+            kind, _, text = request.headers.get("authorization", "").partition(" ")
+            found = service.keys.caller(text.strip()) if kind.lower() == "bearer" else None
+            address = request.client.host if request.client else ""
+            if found is None:
+                # Counted, too: guessing is not to be quick.
+                _within_rate(service, f"address {address}")
+                raise Problem(401, "a key is needed", {"WWW-Authenticate": "Bearer"})
+            caller = found
+        _within_rate(service, caller.name)
+        if not any(map(caller.may, scopes)):
+            raise Problem(403, f"this key is not for {' or '.join(scopes)}")
+        return caller
+
+    return find
+
+
+def _within_rate(service: Service, name: str) -> None:
+    seconds = service.rates.wait(name)
+    if seconds:
+        raise Problem(429, "too many requests", {"Retry-After": str(int(seconds) + 1)})
