@@ -117,8 +117,8 @@ def main(folder: Path, kills: int) -> None:
     whole = spent.children_user + spent.children_system
     in_writing = checks = edits = 0
     for number in range(kills):
-        # Almost a third goes by before anything is written, while the store is opened.
-        while not in_child(corpus, store, rng.uniform(0.25 * whole, whole)):
+        # The root has fewer of them in the third that goes by while the store is opened.
+        while not in_child(corpus, store, whole * rng.random() ** 0.5):
             edits += 1  # it was done before: let it have something to do
             edit(corpus, rng, edits)
         in_writing += half_written(store)
