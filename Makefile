@@ -9,6 +9,7 @@ STORE := $(OUT)/handbook
 ANSWER := corpora/handbook/answers/onboarding.md
 
 TEST_MODELS := smollm2-135m all-minilm-l6-v2
+TEST_WORKERS ?= 2
 SUPPLY_TOOLS := uv cyclonedx-bom pip-audit
 DEMO_MODELS := all-minilm-l6-v2 qwen2.5-coder-1.5b
 
@@ -42,9 +43,9 @@ demo: venv  ## index the sample handbook and verify an answer about it
 	$(BIN)/factcheck report $(OUT)/onboarding.json
 	@echo "to review it in a browser: $(OUT)/onboarding.html"
 
-test: venv  ## the whole test suite
+test: venv  ## the whole test suite, in as many processes as TEST_WORKERS says
 	$(BIN)/factcheck models pull $(TEST_MODELS)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist worksteal
 
 lint: venv  ## style, types, direction of imports
 	$(BIN)/ruff check .

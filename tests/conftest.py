@@ -55,6 +55,18 @@ _CHROMA = (
 )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each of several workers a core of its own, which its subprocesses inherit.
+
+    Threads of two models that share the cores would wait for each other most of the time.
+    """
+    worker: dict[str, Any] = getattr(config, "workerinput", {})
+    if worker and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        number = int(worker["workerid"].removeprefix("gw"))
+        os.sched_setaffinity(0, {cores[number % len(cores)]})
+
+
 class RunningChroma:
     """``chroma run`` in a process of its own; it can be killed and started again."""
 

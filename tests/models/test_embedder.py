@@ -29,8 +29,8 @@ TEXTS = [
 ]
 
 #: For bfloat16, which takes a hundred times as long where the processor only emulates it: the
-#: long text is of three steps of length, where the one above fills the model.
-SHORTER = [*TEXTS[:5], "The office in Kiel opens at nine on weekdays. " * 8]
+#: long text is of two steps of length, where the one above fills the model.
+SHORTER = [TEXTS[0], *TEXTS[3:5], "The office in Kiel opens at nine on weekdays. " * 5]
 
 
 def test_rows_are_unit_vectors(minilm: SentenceTransformerEmbedder) -> None:
@@ -69,7 +69,7 @@ def test_the_fast_arithmetic_gives_nearly_the_same_vectors(
     assert (fast.id, fast.sha256, fast.dimension) == (minilm.id, minilm.sha256, minilm.dimension)
     found = fast.embed(SHORTER)
     assert not np.array_equal(found, exact)
-    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(6), abs=1e-5)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(len(SHORTER)), abs=1e-5)
     assert np.einsum("ij,ij->i", found, exact).min() > 0.998
     # The model itself stays as it was.
     assert np.array_equal(minilm.embed(SHORTER), exact)

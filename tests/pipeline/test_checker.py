@@ -141,6 +141,7 @@ def test_every_quote_is_verbatim_in_its_source(
 def test_a_real_model_gives_the_same_bytes_twice(
     assessor: str, store: Store, minilm: SentenceTransformerEmbedder, smollm: LlamaCppModel
 ) -> None:
+    answer = ANSWER.partition(" Guests")[0]  # two claims, which contradict each other
     found = []
     for _ in range(2):
         smollm.forget()
@@ -151,11 +152,11 @@ def test_a_real_model_gives_the_same_bytes_twice(
             embedder=minilm,
             relation_model=CalibratedRelationModel(LlmPairScorer(smollm)),
         )
-        value = to_dict(checker.verify(Record(Answer(ANSWER, question="What of leave?"))))
+        value = to_dict(checker.verify(Record(Answer(answer, question="What of leave?"))))
         assert value["summary"]["counts"]["unscored"] == 0
         for atom in value["atoms"]:
             span = atom["span"]
-            assert ANSWER[span["start"] : span["end"]] == atom["original"]
+            assert answer[span["start"] : span["end"]] == atom["original"]
         del value["run"]["started"], value["run"]["seconds"]
         found.append(json.dumps(value, allow_nan=False))
     assert found[0] == found[1]
