@@ -19,7 +19,6 @@ from unittest import mock
 # Imported before the forks, each of which would pay for them.
 import chromadb  # noqa: F401
 import chromadb_rust_bindings  # noqa: F401
-import networkx  # noqa: F401
 import snowballstemmer  # noqa: F401
 
 import factcheck_local.indexer.loaders.markdown  # noqa: F401

@@ -101,8 +101,8 @@ class Loaded:
             for name in _KEPT:
                 self.__dict__.pop(name, None)
             lent = self._shared.__dict__.get("llm") if self._shared else None
-            own = llm is not None and llm not in (self._given_llm, lent)
-            if own and hasattr(llm, "close"):
+            own = llm not in (self._given_llm, lent)
+            if llm is not None and own and hasattr(llm, "close"):
                 llm.close()
 
     def __enter__(self) -> Self:
