@@ -9,16 +9,19 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 import torch
 from transformers import AutoTokenizer, BertForSequenceClassification
 
+from factcheck_local.pipeline.relation.calibration import Calibration
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
 from training.adapter.groups import Claim, Group, soft
-from training.encoder import evaluate, export, mixture, restore, train, unlabelled
+from training.encoder import calibrate, evaluate, export, mixture, restore, train, unlabelled
 from training.encoder.evaluate import Judged
 from training.encoder.reading import Reader, batches, cut
+from training.measures import Row
 from training.mixture import Source, in_turn
 from training.overlap import Held
 
@@ -206,7 +209,7 @@ def test_a_run_that_is_broken_off_goes_on_as_if_it_had_not_been(
     with monkeypatch.context() as patch:
         patch.setattr(train, "SAVE_SECONDS", -1)
         patch.setattr(train, "_save", save_twice)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(click.Abort):
             run(tmp_path / "broken")
     rest = run(tmp_path / "broken")
     assert (rest["steps"], rest["pairs"]) == (whole["steps"], whole["pairs"])
@@ -304,3 +307,32 @@ def test_a_claim_is_read_against_near_passages_and_its_own_half_of_the_time() ->
     found = [unlabelled.nearest(passages[0], passages, 0, rng) for _ in range(400)]
     assert {tuple(rows) for rows in found} == {(0, 1, 2), (1, 2, 3)}
     assert sum(0 in rows for rows in found) / 400 == pytest.approx(unlabelled.OWN, abs=0.1)
+
+
+def test_what_a_bound_settles() -> None:
+    log_p = np.log([[0.05, 0.05, 0.9], [0.1, 0.1, 0.8], [0.2, 0.1, 0.7], [0.8, 0.1, 0.1]])
+    labels = ("neutral", "contradiction", "neutral", "entailment")
+    rows = [Row("", "sets/a", label, p) for label, p in zip(labels, log_p.tolist(), strict=True)]
+    as_it_is = Calibration()
+    assert calibrate.settled(rows, as_it_is, 0.95) == (0.0, 0.0, 0.0)
+    assert calibrate.settled(rows, as_it_is, 0.85) == (0.25, 0.0, 0.0)
+    # Two of four are settled, one of them wrongly, which is one of two that are decided.
+    assert calibrate.settled(rows, as_it_is, 0.75) == (0.5, 0.5, 0.5)
+
+
+def test_calibrate_prints_a_calibration_and_what_bounds_settle(
+    base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev = tmp_path / "some-dev.jsonl"
+    rows = [{"premise": f"a {n}", "hypothesis": "c", "label": LABELS[n % 3]} for n in range(12)]
+    dev.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    export.main([str(base), "--out", str(tmp_path / "int8")], standalone_mode=False)
+    capsys.readouterr()
+    arguments = [tmp_path / "int8", "--public", data, "--own", data, "--dev", dev]
+    arguments += ["--max-tokens", 64, "--limit", 6]
+    calibrate.main([str(a) for a in arguments], standalone_mode=False)
+    printed = capsys.readouterr().out
+    assert "| some-dev | 6 |" in printed
+    assert "calibration: Calibration(slope=" in printed
+    bounds = re.findall(r"^\| (0\.\d+) \|", printed, re.MULTILINE)
+    assert [float(b) for b in bounds] == list(calibrate.BOUNDS)

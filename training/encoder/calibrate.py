@@ -3,9 +3,9 @@ r"""Calibration and filter of an encoder, for its card, from what no run has rea
     python -m training.encoder.calibrate FOLDER --public DATA/nli \\
         --dev DATA/nli/factcheckbench-dev.jsonl --dev DATA/nli/fever-symmetric-dev.jsonl
 
-FOLDER is an export. Prints what ``training.adapter.measure`` prints for an adapter, on the same pairs,
-premises with their tables written out as in use; then, for bounds from which a calibrated *neutral*
-settles a pair in ``--relation encoder+llm``, what each would settle.
+FOLDER is an export. Prints what ``training.adapter.measure`` prints for an adapter, on the same
+pairs, premises with their tables written out as in use; then, for bounds from which a calibrated
+*neutral* settles a pair in ``--relation encoder+llm``, what each would settle.
 """
 
 from __future__ import annotations
