@@ -18,7 +18,7 @@ from unittest import mock
 
 # Imported before the forks, each of which would pay for them.
 import chromadb  # noqa: F401
-import chromadb_rust_bindings  # noqa: F401
+import chromadb_rust_bindings  # type: ignore[import-untyped]  # noqa: F401
 import networkx  # noqa: F401
 import snowballstemmer  # noqa: F401
 
