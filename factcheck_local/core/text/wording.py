@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -92,11 +92,17 @@ def _stemmer() -> Any:  # noqa: ANN401
     return snowballstemmer.stemmer("english")
 
 
+# A text's words come again in every text beside it, and a stem takes a thousand look-ups.
+@lru_cache(maxsize=1 << 16)
+def _stem(word: str) -> str:
+    stem: str = _stemmer().stemWord(word)
+    return stem
+
+
 def content_words(text: str) -> frozenset[str]:
     """Stems of the words that carry the meaning, negations left out."""
     words = (w.lower().replace("’", "'").removesuffix("'s") for w in _WORD.findall(text))
-    kept = [w for w in words if w not in _FUNCTION_WORDS and not _negates(w)]
-    return frozenset(_stemmer().stemWords(kept))
+    return frozenset(_stem(w) for w in words if w not in _FUNCTION_WORDS and not _negates(w))
 
 
 def names(text: str) -> frozenset[str]:
