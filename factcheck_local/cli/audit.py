@@ -19,7 +19,12 @@ log_argument = click.argument(
 
 @click.group("audit")
 def command() -> None:
-    """Check and export the audit log of a server."""
+    """Check and export the audit log of a server.
+
+    \b
+    Example:
+      factcheck audit verify audit.jsonl
+    """
 
 
 @command.command("verify")
