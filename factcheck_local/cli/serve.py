@@ -25,6 +25,11 @@ EXTRA = "pip install 'factcheck-local[serve]'"
 class _Serving(SettingsCommand, click.Group):
     """The server itself, and what is below it."""
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, then the commands below."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
 
 data_option = click.option(
     "--data",
@@ -37,10 +42,14 @@ data_option = click.option(
 @store_option
 @data_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Its port."
+)
 @click.option("--allowed-host", "names", multiple=True, help="Another name of this server.")
-@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False))
-@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--tls-cert", type=click.Path(exists=True, dir_okay=False), help="Certificate, as PEM."
+)
+@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False), help="Its key, as PEM.")
 @click.option("--behind-proxy", is_flag=True, help="TLS ends at a proxy in front of this.")
 @click.option(
     "--queue", type=click.IntRange(min=1), default=100, show_default=True, help="Checks that wait."

@@ -148,6 +148,12 @@ def test_other_machines_need_keys_and_tls(config: Config) -> None:
     assert "go together" in refused(*place, "--tls-cert", certificate)
 
 
+def test_help_shows_options_settings_and_what_is_below() -> None:
+    said = CliRunner().invoke(cli, ["serve", "--help"]).stdout
+    for part in ("--behind-proxy", "--set NAME=VALUE", "keys  Add, list and revoke"):
+        assert part in said
+
+
 def test_keys_are_made_listed_and_revoked(config: Config) -> None:
     place = ["serve", "--store", str(config.store), "--data", str(config.folder), "keys"]
 
