@@ -13,7 +13,7 @@ from factcheck_local.cli.choosing import SettingsCommand, choose_settings, setti
 from factcheck_local.cli.common import StorePlace, open_store, store_option
 from factcheck_local.cli.messages import tell
 from factcheck_local.core import egress
-from factcheck_local.core.errors import InputError
+from factcheck_local.core.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from factcheck_local.serve.access import Keys
@@ -152,8 +152,14 @@ def keys_command() -> None:
 @click.pass_obj
 def add(folder: Path, name: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> None:
     """Make a key and show it, this once."""
-    made = _keys(folder).add(name, scopes, groups or None)
-    _audit(folder, "key.added", name, scopes)
+    keys = _keys(folder)
+    made = keys.add(name, scopes, groups or None)
+    try:
+        _audit(folder, "key.added", name, scopes)
+    except StoreError:
+        # What cannot be logged is not done.
+        keys.revoke(name)
+        raise
     click.echo(made)
     tell(f"the key of {name}; it is shown this once, only its hash is kept")
 

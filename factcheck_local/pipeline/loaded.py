@@ -151,13 +151,12 @@ class Loaded:
     @cached_property
     def relation_model(self) -> RelationModel:
         """The relation model; shares the LLM's memory where they are the same."""
-        if self._shared is not None and "llm" in self.settings.relation.split("+"):
-            # Loaded now, even if all scores turn out to be kept: it stays for the next run.
-            self.llm  # noqa: B018
+        # A shared one is loaded now, even if all scores turn out to be kept: it stays for the next.
+        lent = self._shared is not None and "llm" in self.settings.relation.split("+")
         return self._given_relation_model or load_relation_model(
             self.settings.relation,
             default_llm=self.settings.llm,
-            loaded=self.__dict__.get("llm"),
+            loaded=self.llm if lent else self.__dict__.get("llm"),
             store_dir=self.store.path if self.store else None,
             states=self.store.states if self.store else None,
             cache=self._cache,

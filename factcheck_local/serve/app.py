@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from factcheck_local import __version__
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError, StoreError
 from factcheck_local.serve import problems
 from factcheck_local.serve.gate import Gate
 from factcheck_local.serve.problems import Problem
@@ -56,6 +56,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     app.exception_handler(HTTPException)(problems.of_http)
     app.exception_handler(RequestValidationError)(problems.of_validation)
     app.exception_handler(FactcheckError)(problems.of_known)
+    app.exception_handler(StoreError)(problems.of_store)
     add_checks(app, service)
     add_corpus(app, service)
     add_reviews(app, service)

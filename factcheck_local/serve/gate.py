@@ -76,16 +76,16 @@ class Gate:
             if name in headers and name in ("host", "content-length", "content-type", "origin"):
                 return 400, f"more than one {name}"
             headers[name] = value.decode("latin-1")
-        host = urlsplit(f"//{headers.get('host', '')}")
+        own = headers.get("host", "")
         try:
-            name = (host.hostname or "").lower()
-            own = headers.get("host", ""), host.port
+            host = urlsplit(f"//{own}")
+            _ = host.port  # only looking at it says whether it is one
         except ValueError:
             return 400, "Host: expected a name and a port"
-        if name not in self._hosts:
+        if (host.hostname or "").lower() not in self._hosts:
             return 421, "this host name is not the server's; --allowed-host names others"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != own[0]:
+        if origin is not None and urlsplit(origin).netloc != own:
             return 403, "a page of another origin may not ask here"
         length = headers.get("content-length", "0")
         if not length.isdecimal():

@@ -12,12 +12,13 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.progress import silent
 from factcheck_local.core.sqlite import connect
 from factcheck_local.serve.check import (
     COLUMNS,
@@ -101,7 +102,8 @@ class Jobs:
         *,
         most: int,
         key: str | None = None,
-    ) -> tuple[Check, bool]:
+        first: Callable[[str], None] = silent,
+    ) -> Check:
         """Queue a check, unless the same is there.
 
         The same is what came with the same idempotency key, or else a check of the owner with this
@@ -113,9 +115,10 @@ class Jobs:
             digest: of everything that decides the outcome.
             most: checks that may wait.
             key: an idempotency key of the owner's; None for none.
+            first: called with the id of a new check before it counts; if it raises, there is none.
 
         Returns:
-            The check, and whether it is new.
+            The check, new or not.
 
         Raises:
             KeyReused: if the key came with another digest before.
@@ -125,7 +128,7 @@ class Jobs:
             found = self._same(db, owner, digest, key)
             if found is not None:
                 self._use(db, owner, key, digest, found.id)
-                return found, False
+                return found
             if self._count(db, "queued") >= most:
                 raise QueueFull(f"{most} checks wait already")
             id_ = uuid.uuid4().hex
@@ -136,7 +139,8 @@ class Jobs:
             )
             self._use(db, owner, key, digest, id_)
             _tell(db, id_, "queued", {})
-            return _find(db, id_), True
+            first(id_)
+            return _find(db, id_)
 
     @staticmethod
     def _same(db: sqlite3.Connection, owner: str, digest: str, key: str | None) -> Check | None:

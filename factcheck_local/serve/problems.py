@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError, StoreError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -58,3 +58,8 @@ def of_known(_request: Request, error: FactcheckError) -> JSONResponse:
     """The reply to an error that the package raises on purpose."""
     hint = f" ({error.hint})" if error.hint else ""
     return reply(422, f"{error}{hint}")
+
+
+def of_store(_request: Request, error: StoreError) -> JSONResponse:
+    """The reply where store, checks or audit log cannot be used: no fault of the caller's."""
+    return reply(503, str(error))

@@ -6,13 +6,17 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.core.types import Answer
+from factcheck_local.indexer.parts import CALIBRATION, RISK
 from factcheck_local.pipeline.claims.records import Record, parse_record
+from factcheck_local.pipeline.relation.load import relation_card, scorer_key
+from factcheck_local.pipeline.run import prompts_here
 from factcheck_local.pipeline.settings import SETTINGS, Settings, is_idle, no_effect
 
 #: Characters of a text that is checked, and claims and passages that a record may bring.
@@ -145,7 +149,32 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
     return Settings.effective(tuples)
 
 
-def digest_of(work: Work, index: str) -> str:
-    """Sha256, in hex, over all that decides the outcome of a check on this server."""
-    value = {"record": asdict(work.record), "settings": work.settings.as_dict(), "index": index}
+def digest_of(work: Work, index: str, store: Path) -> str:
+    """Sha256, in hex, over all that decides the outcome of a check on this server.
+
+    Args:
+        work: the check.
+        index: digest of the store.
+        store: its folder, where a calibration and thresholds of the user's may be.
+    """
+    settings = work.settings
+    own = [store / name for name in (CALIBRATION, RISK)]
+    named = {settings.llm, *settings.relation.split("+")}
+    cards = [relation_card(name, settings.llm) for name in sorted(named)]
+    value = {
+        "record": asdict(work.record),
+        "settings": settings.line(),
+        "index": index,
+        "prompts": prompts_here(),
+        "models": [
+            [
+                *scorer_key(card),
+                card.calibration,
+                card.risk,
+                sorted(adapter.sha256 for adapter in card.adapters.values()),
+            ]
+            for card in cards
+        ],
+        "fitted": [path.read_text(encoding="utf-8") if path.exists() else "" for path in own],
+    }
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

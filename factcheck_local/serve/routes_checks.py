@@ -77,23 +77,25 @@ def add_checks(app: FastAPI, service: Service) -> None:
 
         def queue() -> Check:
             work = work_of(asked, service.config.settings, caller.groups)
-            digest = digest_of(work, service.digest())
+            digest = digest_of(work, service.digest(), service.config.store)
             request = {"body": asked, "groups": caller.groups}
+
+            def log(id_: str) -> None:
+                service.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
+
             try:
-                check, new = jobs.submit(
+                return jobs.submit(
                     caller.name,
                     request,
                     digest,
                     most=service.config.queue,
                     key=idempotency_key,
+                    first=log,
                 )
             except KeyReused as error:
                 raise Problem(409, str(error)) from error
             except QueueFull as error:
                 raise Problem(429, str(error), {"Retry-After": "30"}) from error
-            if new:
-                service.audit.add(caller.name, "check.submitted", check=check.id, digest=digest)
-            return check
 
         check = await asyncio.to_thread(queue)
         response.headers["Location"] = f"/v1/checks/{check.id}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -40,14 +39,19 @@ def add_reviews(app: FastAPI, service: Service) -> None:
             raise Problem(409, f"the check is {check.state}")
         return result
 
-    def rows(caller: Caller, state: State | None, before: int | None) -> Iterator[dict[str, Any]]:
-        """Claims of the checks that the caller may review."""
-        for check in service.jobs.latest(None, state="done", before=before, limit=PAGE):
-            if sees(caller, check) or reviews(caller, check):
-                found = service.reviews.latest(check.id)
-                for row in rows_of(check.id, done(check), found):
-                    if state in (None, row["state"]):
-                        yield row
+    def page(
+        caller: Caller, state: State | None, before: int | None
+    ) -> tuple[list[dict[str, Any]], int | None]:
+        """Claims of the checks that the caller may review, and where the next page begins."""
+        found = service.jobs.latest(None, state="done", before=before, limit=PAGE)
+        rows = [
+            row
+            for check in found
+            if sees(caller, check) or reviews(caller, check)
+            for row in rows_of(check.id, done(check), service.reviews.latest(check.id))
+            if state in (None, row["state"])
+        ]
+        return rows, found[-1].number if len(found) == PAGE else None
 
     @app.post("/v1/checks/{check_id}/claims/{claim_id}/review", status_code=201)
     def review(
@@ -82,19 +86,17 @@ def add_reviews(app: FastAPI, service: Service) -> None:
         before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
     ) -> dict[str, Any]:
         """Claims with what is said of them: open, agreed or disputed, the latest checks first."""
-        found = service.jobs.latest(None, state="done", before=before, limit=PAGE)
-        more = found[-1].number if len(found) == PAGE else None
-        return {"claims": list(rows(caller, state, before)), "before": more}
+        rows, more = page(caller, state, before)
+        return {"claims": rows, "before": more}
 
     @app.get("/v1/reviews.jsonl")
     def export(caller: Reviewing) -> Response:
         """The claims on which all reviewers agree, as `factcheck calibrate --risk` reads them."""
-        before, lines = None, []
-        while True:
-            found = service.jobs.latest(None, state="done", before=before, limit=PAGE)
-            lines += [json.dumps(row) for row in rows(caller, "agreed", before)]
-            if len(found) < PAGE:
-                break
-            before = found[-1].number
-        service.audit.add(caller.name, "reviews.exported", claims=len(lines))
-        return Response("".join(f"{line}\n" for line in lines), media_type="application/jsonl")
+        rows, more = page(caller, "agreed", None)
+        while more is not None:
+            further, more = page(caller, "agreed", more)
+            rows += further
+        service.audit.add(caller.name, "reviews.exported", claims=len(rows))
+        return Response(
+            "".join(f"{json.dumps(row)}\n" for row in rows), media_type="application/jsonl"
+        )

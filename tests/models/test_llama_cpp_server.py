@@ -178,10 +178,11 @@ def test_generation(url: str, connect: Connect, smollm: LlamaCppModel) -> None:
 
 def test_chat_generation(url: str, connect: Connect) -> None:
     ours, theirs = connect(url), connect(url, chat_format=None)
-    # Six words, as above: a near tie behind them goes by what the server has read before.
-    text = theirs.generate(QUESTION, max_tokens=12).split()[:6]
-    assert text == ours.generate(QUESTION, max_tokens=12).split()[:6]
-    assert len(text) == 6
+    # Both then find the prompt in the server's cache: its last words are a near tie, which goes
+    # by how much of the prompt is read anew.
+    theirs.generate(QUESTION, max_tokens=12)
+    text = theirs.generate(QUESTION, max_tokens=12)
+    assert text.strip() == ours.generate(QUESTION, max_tokens=12).strip() != ""
 
 
 def test_a_prompt_that_does_not_fit(url: str, connect: Connect) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from factcheck_local.core.errors import ScoringError
-from factcheck_local.models import llama_cpp
+from factcheck_local.models import llama_adapted
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_cpp import LlamaCppModel
@@ -171,7 +171,7 @@ def test_a_passage_is_read_once_for_all_answers(
 def test_what_is_long_is_not_kept(
     fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llama_cpp, "PASSAGE_TOKENS", MIN_TOKENS)
+    monkeypatch.setattr(llama_adapted, "PASSAGE_TOKENS", MIN_TOKENS)
     fresh(False).remembering(tmp_path / "states").score_labels(asked(PASSAGE), ["?"], LABELS)
     assert states_in(tmp_path) == []
 

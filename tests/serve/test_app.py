@@ -86,6 +86,29 @@ def test_what_is_indexed_meanwhile_makes_another_check(serve: Serve) -> None:
     assert "30 days" in found[0]["text"]
 
 
+@pytest.mark.parametrize("name", ["calibration.json", "risk.json"])
+def test_what_is_fitted_meanwhile_makes_another_check(serve: Serve, name: str) -> None:
+    client = serve()
+    first = submit(client, asked(LEAVE))
+    assert submit(client, asked(LEAVE)) == first
+    (service_of(client).config.store / name).write_text("[]")
+    assert submit(client, asked(LEAVE)) != first
+
+
+def test_what_cannot_be_logged_is_not_done(serve: Serve) -> None:
+    client = serve()
+    (service_of(client).config.folder / "audit.jsonl").mkdir()
+    for method, path, body in (
+        ("POST", "/v1/checks", asked(LEAVE)),
+        ("POST", "/v1/search", {"query": "leave"}),
+    ):
+        answered = client.request(method, path, json=body)
+        assert answered.status_code == 503
+        assert "audit.jsonl: cannot be written" in answered.json()["detail"]
+        assert "27 days" not in answered.text
+    assert service_of(client).jobs.counts() == {}
+
+
 def test_events_tell_what_happens_and_go_on_behind_one(serve: Serve) -> None:
     client = serve()
     id_ = submit(client, asked(LEAVE))

@@ -21,8 +21,7 @@ def jobs(tmp_path: Path) -> Jobs:
 
 
 def submit(jobs: Jobs, digest: str, owner: str = "ann", key: str | None = None) -> str:
-    check, _ = jobs.submit(owner, {"body": digest}, digest, most=10, key=key)
-    return check.id
+    return jobs.submit(owner, {"body": digest}, digest, most=10, key=key).id
 
 
 def claim(jobs: Jobs) -> Claimed:
@@ -88,11 +87,25 @@ def test_a_full_queue_takes_no_more(jobs: Jobs) -> None:
         jobs.submit("ann", {}, str(n), most=3)
     with pytest.raises(QueueFull, match="3 checks wait already"):
         jobs.submit("ann", {}, "3", most=3, key="k")
-    _, new = jobs.submit("ann", {}, "1", most=3)
-    assert not new
+    jobs.submit("ann", {}, "1", most=3)
+    assert jobs.counts() == {"queued": 3}
     claim(jobs)
-    _, new = jobs.submit("ann", {}, "3", most=3, key="k")
-    assert new
+    jobs.submit("ann", {}, "3", most=3, key="k")
+    assert jobs.counts() == {"queued": 3, "running": 1}
+
+
+def test_a_check_that_cannot_be_announced_is_none(jobs: Jobs) -> None:
+    def refuse(_id: str) -> None:
+        raise StoreError("no")
+
+    announced: list[str] = []
+    with pytest.raises(StoreError, match="no"):
+        jobs.submit("ann", {}, "one", most=3, key="k", first=refuse)
+    assert jobs.counts() == {}
+    made = jobs.submit("ann", {}, "one", most=3, key="k", first=announced.append)
+    assert announced == [made.id]
+    jobs.submit("ann", {}, "one", most=3, first=announced.append)
+    assert announced == [made.id], "only what is new"
 
 
 def test_what_ran_when_its_process_died_runs_again(jobs: Jobs) -> None:
@@ -148,7 +161,7 @@ def test_lists_are_paged_and_filtered(jobs: Jobs) -> None:
 
 
 def test_many_threads_claim_each_check_once(jobs: Jobs) -> None:
-    made = [jobs.submit("ann", {}, str(n), most=99)[0].id for n in range(20)]
+    made = [jobs.submit("ann", {}, str(n), most=99).id for n in range(20)]
     claimed: list[str] = []
 
     def work() -> None:
