@@ -31,6 +31,7 @@ from pydantic import AnyUrl, ValidationError
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import FactcheckError
+from factcheck_local.report.view import one_line
 from factcheck_local.serve.access import Caller
 from factcheck_local.serve.check import ENDED, Check, Event
 from factcheck_local.serve.mcp_results import Checked, Found, Passage, Source, Sources
@@ -40,6 +41,9 @@ from factcheck_local.serve.service import REPORTS, Service, need
 
 #: Seconds between looks for what a check tells.
 LOOK = 0.25
+
+#: Characters by which a list tells answers apart.
+BEGINNING = 80
 
 #: Who sent a request, by what the transport knows of it.
 Who = Callable[[Any], Caller]
@@ -236,12 +240,16 @@ def _reports(service: Service, caller: Caller) -> list[dict[str, Any]]:
     """The latest checks of the caller's that are done, as MCP lists resources."""
     if not caller.may("check"):
         return []
-    owner = None if caller.may("admin") else caller.name
+    found = service.jobs.latest(None if caller.may("admin") else caller.name, state="done")
+    bodies = [(check.id, check.request["body"]) for check in found]
     return [
         Resource(
-            uri=_uri(check.id), name=check.request["body"]["name"], mime_type="text/markdown"
+            uri=_uri(id_),
+            name=body["name"],
+            description=one_line(body["answer"] or body["record"]["output"])[:BEGINNING],
+            mime_type="text/markdown",
         ).model_dump(mode="json", by_alias=True, exclude_none=True)
-        for check in service.jobs.latest(owner, state="done")
+        for id_, body in bodies
     ]
 
 

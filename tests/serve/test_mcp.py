@@ -153,26 +153,25 @@ def error_of(result: CallToolResult) -> str:
 def content_of(result: CallToolResult) -> dict[str, Any]:
     assert not result.is_error, text_of(result)
     assert result.structured_content is not None
-    return result.structured_content
+    return dict(result.structured_content)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_claim_from_asking_to_its_report(served: Served, mode: str) -> None:
     told: list[tuple[float, str]] = []
 
-    async def progress(number: float, _total: float | None, message: str | None) -> None:
-        told.append((number, message or ""))
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        told.append((progress, message or ""))
 
     async def talk() -> None:
         async with served.client(key, mode) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            result = await client.call_tool(
-                "check_claim", {"claim": claim}, progress_callback=progress
-            )
+            result = await client.call_tool("check_claim", {"claim": LEAVE}, progress_callback=note)
             found = content_of(result)
             jsonschema.validate(found, tools["check_claim"].output_schema or {})
             (checked,) = found["claims"]
-            assert (checked["claim"], checked["verdict"]) == (claim, "supported")
+            assert (checked["claim"], checked["verdict"]) == (LEAVE, "supported")
             assert 0.5 < checked["p"] < 1.0
             quote = checked["quotes"][0]
             assert (quote["text"], quote["relation"]) == (LEAVE, "entailment")
@@ -184,8 +183,8 @@ def test_a_claim_from_asking_to_its_report(served: Served, mode: str) -> None:
                 (report,) = read.contents
                 assert isinstance(report, TextResourceContents)
                 assert part in report.text
-            listed = [resource.uri for resource in (await client.list_resources()).resources]
-            assert listed == [found["report"]]
+            (listed,) = (await client.list_resources()).resources
+            assert (listed.uri, listed.description) == (found["report"], LEAVE)
             passage = content_of(
                 await client.call_tool("get_passage", {"passage": quote["passage"]})
             )
@@ -195,7 +194,6 @@ def test_a_claim_from_asking_to_its_report(served: Served, mode: str) -> None:
             assert all(t.annotations and t.annotations.read_only_hint for t in tools.values())
 
     key = served.key(f"ann-{mode}", "check", "search")
-    claim = LEAVE
     asyncio.run(talk())
     messages = [message for _, message in told]
     assert messages[:2] == ["queued", "running"]

@@ -51,18 +51,19 @@ def test_an_agent_checks_searches_reads_and_cancels(config: Config, tmp_path: Pa
         async with Client(started) as client:
             running = asyncio.Event()
 
-            async def progress(_number: float, _total: float | None, message: str | None) -> None:
+            async def note(progress: float, total: float | None, message: str | None) -> None:
                 if message == "running":
+                    assert (progress, total) == (2.0, None)
                     running.set()
 
             async def call(tool: str, **given: object) -> dict[str, Any]:
                 result = await client.call_tool(tool, given)
                 assert not result.is_error, result.content
                 assert result.structured_content is not None
-                return result.structured_content
+                return dict(result.structured_content)
 
             long = asyncio.create_task(
-                client.call_tool("check_answer", {"answer": LONG}, progress_callback=progress)
+                client.call_tool("check_answer", {"answer": LONG}, progress_callback=note)
             )
             await asyncio.wait_for(running.wait(), PATIENCE)
             long.cancel()
