@@ -85,14 +85,18 @@ class Served:
         ):
             yield client
 
+    def calls(self, key: str, *calls: tuple[str, dict[str, Any]]) -> list[CallToolResult]:
+        """Several calls at once."""
+
+        async def all_of_them() -> list[CallToolResult]:
+            async with self.client(key) as client:
+                return await asyncio.gather(*(client.call_tool(*call) for call in calls))
+
+        return asyncio.run(all_of_them())
+
     def call(self, key: str, tool: str, arguments: dict[str, Any]) -> CallToolResult:
         """One call."""
-
-        async def one() -> CallToolResult:
-            async with self.client(key) as client:
-                return await client.call_tool(tool, arguments)
-
-        return asyncio.run(one())
+        return self.calls(key, (tool, arguments))[0]
 
 
 @pytest.fixture(scope="module")
@@ -203,48 +207,48 @@ def test_a_claim_from_asking_to_its_report(served: Served, mode: str) -> None:
     assert numbers == sorted(set(numbers)), "progress has to grow"
 
 
-def test_an_answer_is_split_and_its_report_has_its_question(served: Served) -> None:
-    key = served.key("ann", "check")
-    asked = {"answer": f"{LEAVE} The car park opens at nine.", "question": "How many days?"}
-    found = content_of(served.call(key, "check_answer", asked))
-    assert sum(found["counts"].values()) == len(found["claims"]) >= 2
-    assert any(claim["verdict"] == "supported" for claim in found["claims"])
-    result = served.service.jobs.result(found["check"])
-    assert result is not None
-    assert result["answer"]["text"] == asked["answer"]
-    assert result["answer"]["question"] == asked["question"]
-
-
 def test_each_tool_needs_a_key_of_its_scope(served: Served) -> None:
     keys = {scope: served.key(scope, scope) for scope in ("check", "search", "review", "admin")}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-    for tool, arguments, scope in TOOLS:
+    for tool, arguments, _ in TOOLS:
         body = call | {"params": {"name": tool, "arguments": arguments}}
         for guess in ({}, {"Authorization": "Bearer fck_guess"}):
             refused = httpx.post(served.url, json=body, headers=JSON | guess, trust_env=False)
             assert refused.status_code == 401
             assert refused.headers["content-type"] == "application/problem+json"
-        for holder, key in keys.items():
-            result = served.call(key, tool, arguments)
-            if holder in (scope, "admin"):
-                assert "this key" not in text_of(result)
-            else:
-                assert error_of(result) == f"this key is not for {scope}"
+    for holder, key in keys.items():
+        others = [row for row in TOOLS if holder not in (row[2], "admin")]
+        results = served.calls(key, *((tool, arguments) for tool, arguments, _ in others))
+        for (_, _, scope), result in zip(others, results, strict=True):
+            assert error_of(result) == f"this key is not for {scope}"
+    # An admin's is for everything.
+    checked, listed = served.calls(
+        keys["admin"], ("check_claim", {"claim": ""}), ("list_sources", {})
+    )
+    assert "non-empty" in error_of(checked)
+    assert len(content_of(listed)["sources"]) == content_of(listed)["count"] == 3
 
 
 def test_no_tool_and_no_report_shows_what_groups_may_not_see(served: Served) -> None:
     staff = served.key("staff", "check", "search", groups=("staff",))
     member = served.key("member", "check", "search", groups=("board",))
 
+    asked = {"answer": f"{LEAVE} {BOARD}", "question": "Where do they meet?"}
+
     def seen(key: str) -> tuple[str, CallToolResult]:
-        checked = served.call(key, "check_claim", {"claim": BOARD})
-        answers = [
-            checked,
-            served.call(key, "check_answer", {"answer": BOARD}),
-            served.call(key, "search_sources", {"query": BOARD, "k": 9}),
-            served.call(key, "list_sources", {}),
-        ]
-        return "".join(map(text_of, answers)), checked
+        answers = served.calls(
+            key,
+            ("check_claim", {"claim": BOARD}),
+            ("check_answer", asked),
+            ("search_sources", {"query": BOARD, "k": 9}),
+            ("list_sources", {}),
+        )
+        split = content_of(answers[1])
+        assert sum(split["counts"].values()) == len(split["claims"]) >= 2
+        result = served.service.jobs.result(split["check"])
+        assert result is not None
+        assert (result["answer"]["text"], result["answer"]["question"]) == tuple(asked.values())
+        return "".join(map(text_of, answers)), answers[0]
 
     text, checked = seen(member)
     assert text.count("board.md") >= 4
