@@ -39,6 +39,7 @@ COMMANDS = {
     "infer": "Compute the posteriors of a network.",
     "bench": "Compare assessors on labelled data.",
     "serve": "Serve checks and searches over HTTP.",
+    "mcp": "Serve checks and searches to an agent over MCP.",
     "audit": "Check and export a server's audit log.",
     "models": "List, fetch, add, check and carry models.",
     "settings": "Show every setting, its value and where that comes from.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,9 +18,6 @@ from factcheck_local.core.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from factcheck_local.serve.access import Keys
-
-#: What a missing library says.
-EXTRA = "pip install 'factcheck-local[serve]'"
 
 
 class _Serving(SettingsCommand, click.Group):
@@ -79,7 +77,7 @@ def command(
     Example:
       factcheck serve --store .factcheck
     """
-    folder, place = _places(store_path, data)
+    folder, place = places(store_path, data)
     if context.invoked_subcommand is not None:
         context.obj = folder
         return
@@ -91,7 +89,9 @@ def command(
             f"{host} is reached from other machines: give --tls-cert and --tls-key, or "
             "--behind-proxy"
         )
-    uvicorn = _uvicorn()
+    need_libraries("serve", "fastapi", "prometheus_client", "uvicorn")
+    import uvicorn
+
     from factcheck_local.serve.app import create_app
     from factcheck_local.serve.service import Config
 
@@ -184,7 +184,7 @@ def revoke(folder: Path, name: str) -> None:
     tell(f"the key of {name} is no longer taken")
 
 
-def _places(store_path: StorePlace | None, data: Path | None) -> tuple[Path, Path]:
+def places(store_path: StorePlace | None, data: Path | None) -> tuple[Path, Path]:
     """The server's folder and the store's.
 
     Raises:
@@ -212,14 +212,18 @@ def _audit(folder: Path, what: str, name: str, scopes: tuple[str, ...]) -> None:
     AuditLog(folder / "audit.jsonl").add("console", what, key=name, scopes=list(scopes))
 
 
-def _uvicorn() -> Any:  # noqa: ANN401
+def need_libraries(command: str, *libraries: str) -> None:
+    """Refuse a command whose extra, of the same name, is not installed.
+
+    Raises:
+        InputError: then.
+    """
     try:
-        import fastapi  # noqa: F401
-        import prometheus_client  # noqa: F401
-        import uvicorn
+        for library in libraries:
+            import_module(library)
     except ImportError as error:
-        raise InputError(f"serve needs {error.name}", hint=EXTRA) from error
-    return uvicorn
+        hint = f"pip install 'factcheck-local[{command}]'"
+        raise InputError(f"{command} needs {error.name}", hint=hint) from error
 
 
 def _is_loopback(host: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
 
 from fastapi import Depends, FastAPI, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from factcheck_local import __version__
 from factcheck_local.core.errors import FactcheckError, StoreError
@@ -33,13 +35,20 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     """
     service = Service(config)
     service.digest()
+    endpoint = None
+    if find_spec("mcp") is not None:  # an extra
+        from factcheck_local.serve.mcp_transports import Endpoint
+
+        endpoint = Endpoint(service)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        with ExitStack() as stack:
+        async with AsyncExitStack() as stack:
             stack.callback(service.close)
             if worker:
                 stack.enter_context(service.supervisor)
+            if endpoint is not None:
+                await stack.enter_async_context(endpoint.run())
             yield
 
     app = FastAPI(
@@ -61,6 +70,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     add_corpus(app, service)
     add_reviews(app, service)
     _add_operations(app, service)
+    if endpoint is not None:
+        app.router.routes.append(Route("/mcp", endpoint))
     return app
 
 

@@ -10,22 +10,11 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
-from factcheck_local.report.render import View, render
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.check import ENDED, Check, KeyReused, QueueFull, State
+from factcheck_local.serve.check import ENDED, Check, State
 from factcheck_local.serve.jobs import Jobs
-from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import CheckRequest, digest_of, work_of
+from factcheck_local.serve.requests import CheckRequest
 from factcheck_local.serve.service import Service, caller_for
-
-#: Endings of a report -> its format and media type.
-REPORTS = {
-    "html": ("html", "text/html"),
-    "md": ("markdown", "text/markdown"),
-    "json": ("json", "application/json"),
-    "sarif": ("sarif", "application/sarif+json"),
-    "xml": ("junit", "application/xml"),
-}
 
 #: A report brings what it needs, and nothing in it may reach anything.
 REPORT_POLICY = (
@@ -73,31 +62,7 @@ def add_checks(app: FastAPI, service: Service) -> None:
         idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
     ) -> dict[str, Any]:
         """Queue a check; 200 with its assessment if that is there within ``wait`` seconds."""
-        asked = body.model_dump()
-
-        def queue() -> Check:
-            work = work_of(asked, service.config.settings, caller.groups)
-            digest = digest_of(work, service.digest(), service.config.store)
-            request = {"body": asked, "groups": caller.groups}
-
-            def log(id_: str) -> None:
-                service.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
-
-            try:
-                return jobs.submit(
-                    caller.name,
-                    request,
-                    digest,
-                    most=service.config.queue,
-                    key=idempotency_key,
-                    first=log,
-                )
-            except KeyReused as error:
-                raise Problem(409, str(error)) from error
-            except QueueFull as error:
-                raise Problem(429, str(error), {"Retry-After": "30"}) from error
-
-        check = await asyncio.to_thread(queue)
+        check, _ = await asyncio.to_thread(service.submit, body, caller, idempotency_key)
         response.headers["Location"] = f"/v1/checks/{check.id}"
         seconds = wait
         while check.state not in ENDED and seconds > 0:
@@ -133,24 +98,14 @@ def add_checks(app: FastAPI, service: Service) -> None:
     @app.delete("/v1/checks/{check_id}")
     def cancel(check_id: str, caller: Checking) -> dict[str, Any]:
         """Cancel a check; one that runs ends before its next pair."""
-        check = service.check(check_id, caller)
-        if check.state not in ENDED:
-            service.audit.add(caller.name, "check.cancelled", check=check.id)
-        return shown(jobs.cancel(check.id))
+        return shown(service.cancel(check_id, caller))
 
     @app.get("/v1/checks/{check_id}/report.{ending}")
     def report(check_id: str, ending: str, caller: Reading) -> Response:
         """The report of a check: html, md, json, sarif, or xml for JUnit."""
-        if ending not in REPORTS:
-            raise Problem(404, f"reports are {', '.join(REPORTS)}")
-        check = service.check(check_id, caller, others=True)
-        result = jobs.result(check.id)
-        if result is None:
-            raise Problem(409, f"the check is {check.state}")
-        service.audit.add(caller.name, "report.read", check=check.id, form=ending)
-        form, media_type = REPORTS[ending]
+        text, media_type = service.report(check_id, ending, caller)
         return Response(
-            render([result], form, View()),
+            text,
             media_type=media_type,
             headers={"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"},
         )

@@ -17,18 +17,28 @@ from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.retrieval.search import search
 from factcheck_local.pipeline.settings import Settings
+from factcheck_local.report.render import View, render
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.serve.access import LOCAL, Caller, Keys, make_folder
 from factcheck_local.serve.audit import AuditLog
-from factcheck_local.serve.check import Check
+from factcheck_local.serve.check import ENDED, Check, KeyReused, QueueFull
 from factcheck_local.serve.gate import Rates
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import SearchRequest
+from factcheck_local.serve.requests import CheckRequest, SearchRequest, digest_of, work_of
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.worker import Task
+
+#: Endings of a report -> its format and media type.
+REPORTS = {
+    "html": ("html", "text/html"),
+    "md": ("markdown", "text/markdown"),
+    "json": ("json", "application/json"),
+    "sarif": ("sarif", "application/sarif+json"),
+    "xml": ("junit", "application/xml"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +136,7 @@ class Service:
         ]
 
     def search(self, wanted: SearchRequest, caller: Caller) -> list[dict[str, Any]]:
-        """The passages that a query finds, of those that the caller may see."""
+        """The passages that a query finds, of those that the caller may see; it is logged."""
         conditions = [Condition.parse(text) for text in wanted.where]
         with self._lock:
             store, _ = self.opened()
@@ -143,6 +153,7 @@ class Service:
                 scope,
             )
             near = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]
+        self.audit.add(caller.name, "search", passages=[c.id for c in hits])
         return [
             context_to_dict(c) | {"similarity": round(value, 6)}
             for c, value in zip(hits, near.tolist(), strict=True)
@@ -160,6 +171,80 @@ class Service:
         if scope is not None and found.source not in scope:
             raise Problem(404, "no such passage")
         return context_to_dict(found)
+
+    def submit(
+        self, wanted: CheckRequest, caller: Caller, key: str | None = None
+    ) -> tuple[Check, bool]:
+        """Queue a check, unless the same is there; it is logged.
+
+        Args:
+            wanted: what is to be checked.
+            caller: who asks.
+            key: an idempotency key of theirs; None for none.
+
+        Returns:
+            The check, and whether it is new.
+
+        Raises:
+            Problem: if too many wait, or the key came with another request.
+            FactcheckError: if it cannot be checked.
+        """
+        asked = wanted.model_dump()
+        digest = digest_of(
+            work_of(asked, self.config.settings, caller.groups), self.digest(), self.config.store
+        )
+        made: list[str] = []
+
+        def log(id_: str) -> None:
+            self.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
+            made.append(id_)
+
+        try:
+            check = self.jobs.submit(
+                caller.name,
+                {"body": asked, "groups": caller.groups},
+                digest,
+                most=self.config.queue,
+                key=key,
+                first=log,
+            )
+        except KeyReused as error:
+            raise Problem(409, str(error)) from error
+        except QueueFull as error:
+            raise Problem(429, str(error), {"Retry-After": "30"}) from error
+        return check, bool(made)
+
+    def cancel(self, id_: str, caller: Caller) -> Check:
+        """Cancel a check of the caller's; it is logged. One that has ended stays as it is.
+
+        Raises:
+            Problem: see ``check``.
+        """
+        check = self.check(id_, caller)
+        if check.state not in ENDED:
+            self.audit.add(caller.name, "check.cancelled", check=check.id)
+        return self.jobs.cancel(check.id)
+
+    def report(self, id_: str, ending: str, caller: Caller) -> tuple[str, str]:
+        """The report of a check that the caller may read, and its media type; it is logged.
+
+        Args:
+            id_: of the check.
+            ending: one of ``REPORTS``.
+            caller: who asks.
+
+        Raises:
+            Problem: if there is none, or no check, or the check is not done.
+        """
+        if ending not in REPORTS:
+            raise Problem(404, f"reports are {', '.join(REPORTS)}")
+        check = self.check(id_, caller, others=True)
+        result = self.jobs.result(check.id)
+        if result is None:
+            raise Problem(409, f"the check is {check.state}")
+        self.audit.add(caller.name, "report.read", check=check.id, form=ending)
+        form, media_type = REPORTS[ending]
+        return render([result], form, View()), media_type
 
     def check(self, id_: str, caller: Caller, *, others: bool = False) -> Check:
         """A check of the caller's; another's is not there.
@@ -196,24 +281,43 @@ def reviews(caller: Caller, check: Check) -> bool:
     return groups is not None and set(groups) <= set(caller.groups)
 
 
+def caller_of(request: Request) -> Caller:
+    """Who asks, by the key of a request; counted against their rate.
+
+    Raises:
+        Problem: without a key where one is needed, or after too many requests.
+    """
+    service: Service = request.app.state.service
+    caller = LOCAL
+    if service.config.needs_key:
+        kind, _, text = request.headers.get("authorization", "").partition(" ")
+        found = service.keys.caller(text.strip()) if kind.lower() == "bearer" else None
+        address = request.client.host if request.client else ""
+        if found is None:
+            # Counted, too: guessing is not to be quick.
+            _within_rate(service, f"address {address}")
+            raise Problem(401, "a key is needed", {"WWW-Authenticate": "Bearer"})
+        caller = found
+    _within_rate(service, caller.name)
+    return caller
+
+
+def need(caller: Caller, *scopes: str) -> None:
+    """Refuse a caller who may do nothing of what needs one of some scopes.
+
+    Raises:
+        Problem: then.
+    """
+    if not any(map(caller.may, scopes)):
+        raise Problem(403, f"this key is not for {' or '.join(scopes)}")
+
+
 def caller_for(*scopes: str) -> Callable[[Request], Caller]:
     """A dependency: who asks, if they may do what needs one of some scopes."""
 
     def find(request: Request) -> Caller:
-        service: Service = request.app.state.service
-        caller = LOCAL
-        if service.config.needs_key:
-            kind, _, text = request.headers.get("authorization", "").partition(" ")
-            found = service.keys.caller(text.strip()) if kind.lower() == "bearer" else None
-            address = request.client.host if request.client else ""
-            if found is None:
-                # Counted, too: guessing is not to be quick.
-                _within_rate(service, f"address {address}")
-                raise Problem(401, "a key is needed", {"WWW-Authenticate": "Bearer"})
-            caller = found
-        _within_rate(service, caller.name)
-        if not any(map(caller.may, scopes)):
-            raise Problem(403, f"this key is not for {' or '.join(scopes)}")
+        caller = caller_of(request)
+        need(caller, *scopes)
         return caller
 
     return find

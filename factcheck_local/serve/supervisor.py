@@ -20,6 +20,9 @@ DELAYS = (0.2, 1.0, 5.0, 30.0)
 #: Seconds that a process has to end by itself.
 PATIENCE = 5.0
 
+#: The descriptor of standard error.
+STDERR = 2
+
 logger = logging.getLogger(__name__)
 
 
@@ -76,6 +79,8 @@ class Supervisor:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "factcheck_local.serve.worker"],
                 stdin=subprocess.PIPE,
+                # Over MCP our standard output is the protocol's alone.
+                stdout=STDERR,
                 text=True,
             )
             stdin = self._process.stdin
