@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +284,8 @@ def reviews(caller: Caller, check: Check) -> bool:
 def caller_of(request: Request) -> Caller:
     """Who asks, by the key of a request; counted against their rate.
 
+    One without groups of their own sees what the server's setting ``as_groups`` allows.
+
     Raises:
         Problem: without a key where one is needed, or after too many requests.
     """
@@ -299,6 +301,8 @@ def caller_of(request: Request) -> Caller:
             raise Problem(401, "a key is needed", {"WWW-Authenticate": "Bearer"})
         caller = found
     _within_rate(service, caller.name)
+    if caller.groups is None:
+        caller = replace(caller, groups=service.config.settings.as_groups)
     return caller
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -15,7 +16,7 @@ from factcheck_local import Store, sync
 from factcheck_local.report.events import event_json_schema
 from factcheck_local.serve.audit import state_of, verified
 
-from .conftest import asked, service_of, work
+from .conftest import SETTINGS, asked, service_of, work
 
 Serve = Callable[..., TestClient]
 
@@ -267,6 +268,17 @@ def test_nobody_sees_the_checks_of_another(serve: Serve) -> None:
     assert id_ not in client.get("/v1/checks", headers=bob).text
     admin = key(client, "root", "admin")
     assert id_ in client.get("/v1/checks", headers=admin).text
+
+
+def test_who_has_no_groups_sees_what_the_server_s_allow(serve: Serve) -> None:
+    client = serve(settings=replace(SETTINGS, as_groups=("staff",)))
+    asks = {"query": "the board meets in Lisbon", "k": 3}
+
+    found = client.post("/v1/search", json=asks).json()["passages"]
+    listed = client.get("/v1/sources").json()["sources"]
+
+    assert {p["source"] for p in found} == {"leave.md", "parking.md"}
+    assert {r["source"] for r in listed} == {"leave.md", "parking.md"}
 
 
 def test_a_key_sees_what_its_groups_may(serve: Serve) -> None:
