@@ -43,10 +43,11 @@ demo: venv  ## index the sample handbook and verify an answer about it
 	$(BIN)/factcheck report $(OUT)/onboarding.json
 	@echo "to review it in a browser: $(OUT)/onboarding.html"
 
-# A file stays in one process: its tests share servers and models.
+# A file stays in one process: its tests share servers and models. Long files begin first, so that
+# no core waits for one at the end; xdist would begin with those of many tests.
 test: venv  ## the whole test suite, in as many processes as TEST_WORKERS says
 	$(BIN)/factcheck models pull $(TEST_MODELS)
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder
 
 lint: venv  ## style, types, direction of imports
 	$(BIN)/ruff check .

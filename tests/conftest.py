@@ -55,6 +55,12 @@ _CHROMA = (
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with the mark ``long`` first, in their order."""
+    long = {item.path for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give each of several workers a core of its own, which its subprocesses inherit.
 

@@ -30,6 +30,8 @@ from factcheck_local.report import to_dict
 from factcheck_local.report.replay import changes
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
 
+pytestmark = pytest.mark.long
+
 PASSAGE = (
     "Full-time staff get 25 days of annual leave a year. Up to five days may be carried over, and "
     "lapse at the end of March. Requests go to the line manager two weeks ahead."

@@ -9,6 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 #: Runs in a process of its own, which has no threads yet and so can be forked.
 SCRIPT = Path(__file__).parent / "kill_points.py"
 

@@ -28,6 +28,8 @@ from factcheck_local.models.cards import ModelCard, data_directory, find_card, l
 from tests.cli.helpers import SMALL, factcheck, refused
 from tests.models.helpers import sha256
 
+pytestmark = pytest.mark.long
+
 GGUF = b"GGUF" + bytes(range(256)) * 20
 
 

@@ -22,6 +22,8 @@ from tests.cli.helpers import SMALL, factcheck
 
 from .no_sockets import look_up, no_sockets
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 ANSWER = "Staff get 25 days of leave a year."
 

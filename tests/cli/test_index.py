@@ -9,7 +9,11 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from .helpers import factcheck
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,6 +17,8 @@ from factcheck_local.pipeline import settings as all_settings
 
 from .pages import ROOT, blocks, commands
 
+pytestmark = pytest.mark.long
+
 #: The default LLM is too large for a test; nothing else is not as a reader has it.
 SMALL = "smollm2-135m"
 

@@ -26,6 +26,8 @@ from .broken.names import odd_names
 from .helpers import HashingEmbedder, write
 from .samples import SAMPLES
 
+pytestmark = pytest.mark.long
+
 CASES = list(every())
 GOOD = {f"good/a{extension}": data for extension, data in SAMPLES.items()}
 OUTCOMES = ("indexed", "skipped", "failed")

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 #: Runs in a process of its own, which has no threads yet and so can be forked.
 SCRIPT = Path(__file__).parent / "killed_runs.py"
 KILLS = 50

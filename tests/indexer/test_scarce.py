@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 #: Runs in a process of its own, which has no threads yet and so can be forked.
 SCRIPT = "tests.indexer.disk_full"
 

@@ -6,9 +6,13 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from factcheck_local.indexer.watch import changes
 
 from .helpers import write
+
+pytestmark = pytest.mark.long
 
 
 def watched(paths: list[Path], ignore: Path, act: threading.Thread) -> frozenset[Path]:

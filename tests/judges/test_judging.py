@@ -23,6 +23,8 @@ from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict, to_markdown, to_text
 from factcheck_local.report.html import to_html
 
+pytestmark = pytest.mark.long
+
 TEXT = "Lunch costs 9 euros. Badges are red. Hello!"
 SPANS = (Span(0, 20), Span(21, 36), Span(37, 43))
 ATOMS = tuple(

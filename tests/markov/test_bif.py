@@ -13,6 +13,8 @@ from factcheck_local.markov.bif import to_bayesian
 
 from .strategies import fr2_network, networks_with_zeros, relation_networks
 
+pytestmark = pytest.mark.long
+
 
 def read_again(network: Network) -> dict[str, float]:
     """P(true) of each variable, as pgmpy reads the file and computes."""

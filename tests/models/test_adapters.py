@@ -22,6 +22,8 @@ from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT, LlmPairScorer, card_key
 from factcheck_local.pipeline.relation.scorer import Premise
 
+pytestmark = pytest.mark.long
+
 PREMISE = Premise("Leave policy", "Full-time employees receive 27 days. Days lapse on 31 March.")
 CLAIMS = ["Employees get 27 days.", "Employees get 30 days of leave.", "Leave never lapses."]
 CHAT = [Message("user", "The sky is ")]

@@ -19,6 +19,8 @@ from factcheck_local.models.embedder import (
 )
 from factcheck_local.models.fake import FakeEmbedder
 
+pytestmark = pytest.mark.long
+
 TEXTS = [
     "Staff get 25 days of leave a year.",
     "How many holidays do employees have?",

@@ -20,6 +20,8 @@ from factcheck_local.models.registry import load_model
 
 from .helpers import card
 
+pytestmark = pytest.mark.long
+
 QUESTION = [
     Message("system", "You are a helpful assistant."),
     Message("user", "Name three colours of the rainbow."),

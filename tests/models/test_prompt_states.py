@@ -17,6 +17,8 @@ from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompt_states import MIN_TOKENS, PromptStates
 from factcheck_local.models.prompts import load_prompt
 
+pytestmark = pytest.mark.long
+
 #: A few tokens more than are worth a file.
 INSTRUCTIONS = "Answer with one word. " + "Read the passage with care before you do. " * 14
 LABELS = ("yes", "no")

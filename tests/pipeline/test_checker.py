@@ -29,6 +29,8 @@ from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
 
+pytestmark = pytest.mark.long
+
 PAGES = {
     "policies/leave.md": "# Leave\n\nEmployees receive 27 days of annual leave.\n\n"
     "## Carry-over\n\nUp to 5 unused days can be carried over.\n",

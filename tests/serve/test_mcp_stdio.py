@@ -20,6 +20,8 @@ from factcheck_local.core.errors import InputError
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.service import Config
 
+pytestmark = pytest.mark.long
+
 LEAVE = "Full-time staff get 27 days of paid leave a year."
 BOARD = "The board meets in Lisbon in March."
 

@@ -26,6 +26,8 @@ from factcheck_local.serve.worker import Task
 
 from .conftest import asked
 
+pytestmark = pytest.mark.long
+
 PATIENCE = 240.0
 
 
