@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
+from factcheck_local.report.diff import compare, diff_to_dict
 from factcheck_local.report.render import View, render
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.check import ENDED, Check, KeyReused, QueueFull, State
+from factcheck_local.serve.check import ENDED, Check, State
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import CheckRequest, digest_of, work_of
+from factcheck_local.serve.requests import CheckRequest
 from factcheck_local.serve.service import Service, caller_for
 
 #: Endings of a report -> its format and media type.
@@ -33,6 +34,9 @@ REPORT_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
+#: Characters of an answer that a list shows, and checks that are looked through for conflicts.
+SHOWN, LOOKED_AT = 160, 200
+
 #: Seconds between looks for events, and until a silent stream says that it is alive.
 LOOK, ALIVE = 0.25, 15.0
 
@@ -49,10 +53,14 @@ def add_checks(app: FastAPI, service: Service) -> None:
     jobs = service.jobs
 
     def shown(check: Check) -> dict[str, Any]:
+        body = check.request["body"]
+        said = body["answer"] or body["record"]["output"]
         value: dict[str, Any] = {
             "id": check.id,
             "state": check.state,
-            "name": check.request["body"]["name"],
+            "name": body["name"],
+            "question": body["question"],
+            "begins": said[:SHOWN],
             "owner": check.owner,
             "created": check.created,
             "started": check.started,
@@ -73,31 +81,7 @@ def add_checks(app: FastAPI, service: Service) -> None:
         idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
     ) -> dict[str, Any]:
         """Queue a check; 200 with its assessment if that is there within ``wait`` seconds."""
-        asked = body.model_dump()
-
-        def queue() -> Check:
-            work = work_of(asked, service.config.settings, caller.groups)
-            digest = digest_of(work, service.digest(), service.config.store)
-            request = {"body": asked, "groups": caller.groups}
-
-            def log(id_: str) -> None:
-                service.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
-
-            try:
-                return jobs.submit(
-                    caller.name,
-                    request,
-                    digest,
-                    most=service.config.queue,
-                    key=idempotency_key,
-                    first=log,
-                )
-            except KeyReused as error:
-                raise Problem(409, str(error)) from error
-            except QueueFull as error:
-                raise Problem(429, str(error), {"Retry-After": "30"}) from error
-
-        check = await asyncio.to_thread(queue)
+        check = await asyncio.to_thread(service.ask, body.model_dump(), caller, idempotency_key)
         response.headers["Location"] = f"/v1/checks/{check.id}"
         seconds = wait
         while check.state not in ENDED and seconds > 0:
@@ -115,12 +99,13 @@ def add_checks(app: FastAPI, service: Service) -> None:
         state: State | None = None,
         before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        q: Annotated[str | None, Query(max_length=200, description="A text in them.")] = None,
     ) -> dict[str, Any]:
         """The caller's checks, the latest first; of an admin everybody's."""
-        owner = None if caller.may("admin") else caller.name
-        found = jobs.latest(owner, state=state, before=before, limit=limit)
+        found = jobs.latest(whose(caller), state=state, before=before, text=q, limit=limit)
+        verdicts = jobs.verdicts([check.id for check in found])
         return {
-            "checks": [shown(check) for check in found],
+            "checks": [shown(c) | {"verdicts": verdicts.get(c.id)} for c in found],
             "before": found[-1].number if len(found) == limit else None,
         }
 
@@ -138,15 +123,31 @@ def add_checks(app: FastAPI, service: Service) -> None:
             service.audit.add(caller.name, "check.cancelled", check=check.id)
         return shown(jobs.cancel(check.id))
 
+    @app.post("/v1/checks/{check_id}/again", status_code=202)
+    def again(check_id: str, caller: Checking) -> dict[str, Any]:
+        """Check the same with the index as it is now; if nothing changed, it is the same check."""
+        return shown(service.ask(service.check(check_id, caller).request["body"], caller))
+
+    @app.get("/v1/checks/{check_id}/changes")
+    def changes(check_id: str, since: str, caller: Reading) -> dict[str, Any]:
+        """What a check says otherwise than an earlier one, ``since``, and why."""
+        both = [service.check(id_, caller, others=True) for id_ in (since, check_id)]
+        return diff_to_dict(compare(*map(service.result, both)))
+
+    @app.get("/v1/conflicts")
+    def conflicts(caller: Checking) -> dict[str, Any]:
+        """Claims of the caller's latest checks on which sources differ, with these sources."""
+        found = jobs.latest(whose(caller), state="done", limit=LOOKED_AT)
+        rows = [row for check in found for row in conflicts_of(check.id, service.result(check))]
+        return {"claims": rows}
+
     @app.get("/v1/checks/{check_id}/report.{ending}")
     def report(check_id: str, ending: str, caller: Reading) -> Response:
         """The report of a check: html, md, json, sarif, or xml for JUnit."""
         if ending not in REPORTS:
             raise Problem(404, f"reports are {', '.join(REPORTS)}")
         check = service.check(check_id, caller, others=True)
-        result = jobs.result(check.id)
-        if result is None:
-            raise Problem(409, f"the check is {check.state}")
+        result = service.result(check)
         service.audit.add(caller.name, "report.read", check=check.id, form=ending)
         form, media_type = REPORTS[ending]
         return Response(
@@ -168,6 +169,29 @@ def add_checks(app: FastAPI, service: Service) -> None:
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
+
+
+def whose(caller: Caller) -> str | None:
+    """Whose checks a caller lists: their own; None for everybody's."""
+    return None if caller.may("admin") else caller.name
+
+
+def conflicts_of(check_id: str, result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The claims that some passages support and others contradict, with the sources of both."""
+    source = {context["id"]: context["source"] for context in result["contexts"]}
+    for atom in result["atoms"]:
+        sides: dict[str, list[str]] = {"entailment": [], "contradiction": []}
+        for row in atom["evidence"]:
+            sides[row["relation"]].append(source[row["context"]])
+        if all(sides.values()):
+            yield {
+                "check": check_id,
+                "claim": atom["id"],
+                "text": atom["text"],
+                "verdict": atom["verdict"],
+                "support": sorted(set(sides["entailment"])),
+                "contradict": sorted(set(sides["contradiction"])),
+            }
 
 
 async def _events(jobs: Jobs, check_id: str, last: int) -> AsyncIterator[str]:

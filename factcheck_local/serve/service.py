@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.serve.access import LOCAL, Caller, Keys, make_folder
 from factcheck_local.serve.audit import AuditLog
-from factcheck_local.serve.check import Check
+from factcheck_local.serve.check import Check, KeyReused, QueueFull
 from factcheck_local.serve.gate import Rates
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import SearchRequest
+from factcheck_local.serve.requests import SearchRequest, digest_of, work_of
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.worker import Task
@@ -160,6 +160,49 @@ class Service:
         if scope is not None and found.source not in scope:
             raise Problem(404, "no such passage")
         return context_to_dict(found)
+
+    def ask(self, asked: Mapping[str, Any], caller: Caller, key: str | None = None) -> Check:
+        """Queue a check, unless the same is there.
+
+        Args:
+            asked: a ``CheckRequest`` as JSON.
+            caller: whose check it is.
+            key: an idempotency key.
+
+        Raises:
+            Problem: where the key came with another request, or too many checks wait.
+            FactcheckError: if it cannot be checked.
+        """
+        work = work_of(asked, self.config.settings, caller.groups)
+        digest = digest_of(work, self.digest(), self.config.store)
+
+        def log(id_: str) -> None:
+            self.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
+
+        try:
+            return self.jobs.submit(
+                caller.name,
+                {"body": asked, "groups": caller.groups},
+                digest,
+                most=self.config.queue,
+                key=key,
+                first=log,
+            )
+        except KeyReused as error:
+            raise Problem(409, str(error)) from error
+        except QueueFull as error:
+            raise Problem(429, str(error), {"Retry-After": "30"}) from error
+
+    def result(self, check: Check) -> dict[str, Any]:
+        """The assessment of a check.
+
+        Raises:
+            Problem: if the check is not done.
+        """
+        found = self.jobs.result(check.id)
+        if found is None:
+            raise Problem(409, f"the check is {check.state}")
+        return found
 
     def check(self, id_: str, caller: Caller, *, others: bool = False) -> Check:
         """A check of the caller's; another's is not there.
