@@ -95,8 +95,8 @@ def offered(settings: Settings) -> list[dict[str, Any]]:
         settings: of the server.
 
     Returns:
-        ``name``, what it is ``called``, ``effect``, ``value`` as the server has it, ``kind`` (``choice``, ``flag``,
-        ``number`` or ``texts``), and for the first the ``choices``.
+        ``name``, what it is ``called``, ``effect``, ``value`` as the server has it, ``kind``
+        (``choice``, ``flag``, ``number`` or ``texts``), and for the first the ``choices``.
     """
     own = settings.as_dict()
     readers = list(dict.fromkeys([own["relation"], "encoder", "llm"]))

@@ -15,8 +15,9 @@ const years = ({ date }) => (Date.now() - Date.parse(date)) / YEAR;
 function age(source) {
   const past = years(source);
   if (Number.isNaN(past)) return `dated ${source.date}`;
-  const said = past < 1 ? count(Math.max(0, Math.floor(12 * past)), "month") : count(Math.floor(past), "year");
-  return `dated ${source.date}, ${said} old`;
+  const months = Math.floor(12 * past);
+  const said = past >= 1 ? `${count(Math.floor(past), "year")} old` : months > 0 ? `${count(months, "month")} old` : "new";
+  return `dated ${source.date}, ${said}`;
 }
 
 for (const source of sources) {
