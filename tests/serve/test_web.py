@@ -154,18 +154,22 @@ def test_from_a_pasted_answer_to_a_review_of_two(visit: Visit, site: Site) -> No
     assert page.locator(".site nav a").all_inner_texts() == [
         *("Check", "Past checks", "Search", "Sources", "API")
     ]
+    page.context.add_init_script(
+        "new MutationObserver(() => document.querySelector('#claims .badge') &&"
+        " sessionStorage.setItem('came', '1')).observe(document, {childList: true, subtree: true})"
+    )
     page.fill("#answer", f"{LEAVE} The board meets in Lisbon in June.")
     page.get_by_text("Settings").click()
     page.get_by_label("Passages per claim").fill("2")
     assert page.inner_text("#changed") == "changed: k"
     page.get_by_role("button", name="Check it").click()
     # Verdicts come while it runs, then the report takes their place.
-    page.locator("#claims .badge").first.wait_for(timeout=PATIENCE)
     page.locator(".tools").wait_for(timeout=PATIENCE)
     path = page.evaluate("location.pathname")
     result = site.service.jobs.result(path.split("/")[2])
     assert result is not None
     assert result["run"]["settings"]["k"] == 2
+    assert page.evaluate("sessionStorage.getItem('came')") == "1"
     assert page.locator("details.claim").count() == len(result["atoms"])
     assert page.locator("#agreement").count() == 0, "the owner's key is for no reviews"
 
