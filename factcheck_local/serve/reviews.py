@@ -142,7 +142,10 @@ class Reviews:
                 "WHERE check_id = ? ORDER BY number",
                 (check_id,),
             ).fetchall()
-        return [Review(*row[:-1], json.loads(row[-1])) for row in rows]
+        return [
+            Review(claim, reviewer, verdict, reason, at, json.loads(labels))
+            for claim, reviewer, verdict, reason, at, labels in rows
+        ]
 
     def latest(self, check_id: str) -> list[Review]:
         """The latest word of each reviewer on each claim."""

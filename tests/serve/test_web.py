@@ -126,7 +126,7 @@ def checked(site: Site) -> str:
     owner = site.service.keys.caller(site.keys["owner"])
     assert owner is not None
     body = asked(LEAVE, HOSTILE, name="<b>hr</b>.md", question="How much LEAVE is it?")
-    check = site.service.ask(CheckRequest(**body).model_dump(), owner)
+    check = site.service.ask(CheckRequest.model_validate(body).model_dump(), owner)
     until(lambda: site.service.jobs.find(check.id).state == "done")
     return f"/checks/{check.id}"
 
