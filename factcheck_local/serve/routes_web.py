@@ -60,7 +60,7 @@ def add_web(app: FastAPI, service: Service) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    values = {"offered": offered(service.config.settings), "verdicts": SIGNS, "api": app.openapi}
+    values = {"offered": offered(service.config.settings), "signs": SIGNS, "api": app.openapi}
     files = {name: page_file(name) for name in ("style.css", *SCRIPTS)}
     for file in resources.files(__package__).joinpath("web").iterdir():
         if file.name.rpartition(".")[2] in _TYPES:

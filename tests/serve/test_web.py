@@ -228,6 +228,7 @@ def test_past_checks_are_found_and_say_what_changed(visit: Visit, site: Site, ch
     assert page.evaluate("location.pathname") != checked
     assert "The index is another one." in changes.inner_text()
     assert changes.get_by_role("link", name="the earlier check").get_attribute("href") == checked
+    assert "1 of 2 claims got another verdict." in changes.inner_text()
     assert "leave.md" in changes.inner_text()
     assert serious(page) == []
 

@@ -149,6 +149,13 @@ function visible(text) {
   });
 }
 
+/** As percent() in view.py: never rounded to certainty. */
+function percent(p) {
+  if (p === null) return "–";
+  const shown = p > 0 && p < 1 ? Math.min(Math.max(p, 0.001), 0.999) : p;
+  return `${(100 * shown).toFixed(1)} %`;
+}
+
 /* --------------------------------------------------- the answer's marks */
 
 /** A click on a sentence opens its claims, as far as they are shown, and goes to the first. */

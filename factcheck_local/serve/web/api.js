@@ -1,6 +1,6 @@
 /* What all pages share: asking the server, its key, and elements made of text.
  *
- * find, findAll and visible are those of the report's page.js. What others wrote becomes an
+ * find, findAll, visible and percent are those of the report's page.js. What others wrote becomes an
  * element through make() alone, which sets text. */
 
 const KEPT = "factcheck.key";
@@ -79,14 +79,13 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const SIGNS = { contradicted: "✗", unsupported: "✗", conflicting: "≠", unscored: "!", undecided: "~", not_found: "?", supported: "✓" };
+/** The signs of verdicts, as the report has them. */
+const SIGNS = JSON.parse(document.body.dataset.signs);
 
 export const words = (verdict) => verdict.replaceAll("_", " ");
 
 export const badge = (verdict) =>
-  make("span", { class: `badge ${verdict}` }, make("span", { "aria-hidden": "true" }, SIGNS[verdict] ?? "·"), ` ${words(verdict)}`);
-
-export const percentage = (p) => (p == null ? "" : `${(100 * Math.min(Math.max(p, 0.001), 0.999)).toFixed(1)} %`);
+  make("span", { class: `badge ${verdict}` }, make("span", { "aria-hidden": "true" }, SIGNS[verdict]), ` ${words(verdict)}`);
 
 /** Seconds since 1970 as the reader's own date and time. */
 export const time = (seconds) => make("time", { datetime: new Date(1000 * seconds).toISOString() }, new Date(1000 * seconds).toLocaleString());
@@ -95,7 +94,7 @@ export const place = (passage) => passage.source + (passage.page ? `, p. ${passa
 
 export const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
-/** The quote or the whole text of a file for the reader, without asking a server by its address. */
+/** Gives the reader a file; a link to the server would not bring the key. */
 export function save(blob, name) {
   const link = make("a", { href: URL.createObjectURL(blob), download: name });
   link.click();

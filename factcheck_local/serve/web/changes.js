@@ -1,8 +1,8 @@
 /* What changed between two checks, as `factcheck diff` has it. */
 
-import { badge, count, make, percentage, words } from "/web/api.js";
+import { badge, count, make, words } from "/web/api.js";
 
-const side = (witness) => (witness?.relation ? `${witness.relation} ${percentage(witness.probability)}` : "nothing");
+const side = (witness) => (witness?.relation ? `${witness.relation} ${percent(witness.probability)}` : "nothing");
 
 function cause(change) {
   const now = change.new ?? change.old;
@@ -21,7 +21,7 @@ export function changesElement(found, earlier) {
     "section",
     { class: "tile changes", "aria-labelledby": "changes-title" },
     make("h2", { id: "changes-title" }, "What changed since ", make("a", { href: earlier }, "the earlier check")),
-    make("p", {}, changed.length ? `${changed.length} of ${both} have another verdict.` : `All ${both} have the same verdict.`),
+    make("p", {}, changed.length ? `${changed.length} of ${both} got another verdict.` : "No verdict is another."),
     make("p", { class: "quiet" }, found.index ? "The index is another one. " : "The index is the same. ", made.length ? `Also otherwise: ${made.join(", ")}.` : ""),
     make(
       "ul",

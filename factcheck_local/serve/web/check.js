@@ -1,6 +1,6 @@
 /* A check: how far it is, then its report with reviews that the server keeps. */
 
-import { badge, call, json, make, me, percentage, place, Problem, run, save, words } from "/web/api.js";
+import { badge, call, json, make, me, place, Problem, run, save, words } from "/web/api.js";
 import { changesElement } from "/web/changes.js";
 import { serverKeeper } from "/web/keeper.js";
 
@@ -55,7 +55,11 @@ async function follow(check) {
       if (error instanceof Problem && ![403, 404].includes(error.status)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 2000));
     }
-    check = await json(path);
+    check = await json(path).catch((error) => {
+      if (error instanceof Problem) throw error;
+      find("#doing").textContent = "the server cannot be reached; trying again";
+      return check;
+    });
   }
   find("#under-way").hidden = true;
   return check;
@@ -82,7 +86,7 @@ function showClaim({ claim, contexts }) {
   const said = from.map(([relation, c]) =>
     make("p", { class: "facts" }, make("span", { class: `verb ${relation}` }, relation === "entailment" ? "supports" : "contradicts"), ` ${place(c)}`),
   );
-  const head = make("p", {}, badge(claim.verdict), ` ${percentage(claim.probability)} `, make("span", { class: "text" }, claim.text));
+  const head = make("p", {}, badge(claim.verdict), ` ${percent(claim.probability)} `, make("span", { class: "text" }, claim.text));
   const item = make("li", { "data-id": claim.id }, head, said);
   const known = findAll("#claims li").find((other) => other.dataset.id === claim.id);
   if (known) known.replaceWith(item);

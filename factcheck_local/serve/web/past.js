@@ -35,10 +35,10 @@ function row(check, own) {
 
 async function show(before) {
   const query = new URLSearchParams(Object.entries({ ...asked, before: before ?? "" }).filter(([, value]) => value));
-  const { name } = await me;
+  const own = (await me)?.name;
   const found = await json(`/v1/checks?${query}`);
   if (!before) list.replaceChildren();
-  list.append(...found.checks.map((check) => row(check, name)));
+  list.append(...found.checks.map((check) => row(check, own)));
   find("#found").textContent = count(list.children.length, "check") + (found.before ? ", and more" : "");
   more.hidden = !found.before;
   more.onclick = () => run(() => show(found.before));
