@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import sync_playwright
-
 from factcheck_local import __version__
 from factcheck_local.evaluate.machine import machine
 from factcheck_local.report.html import to_html
-from tests.report.test_html_browser import FLAGS
+from tests.browser import launched
 from tests.report.worlds import many
 
 CLAIMS, PASSAGES_A_CLAIM = 500, 10
@@ -38,12 +35,9 @@ def main() -> None:
     text = to_html(many(claims=CLAIMS, passages=PASSAGES_A_CLAIM))
     built = time.perf_counter() - begun
     seconds = []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, launched() as browser:
         file = Path(folder) / "report.html"
         file.write_text(text, encoding="utf-8")
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=FLAGS.split()
-        )
         for _ in range(ROUNDS):
             page = browser.new_page()
             begun = time.perf_counter()
@@ -51,7 +45,6 @@ def main() -> None:
             page.wait_for_selector("details.claim")
             seconds.append(time.perf_counter() - begun)
             page.close()
-        browser.close()
     result = {
         "claims": CLAIMS,
         "passages": CLAIMS * PASSAGES_A_CLAIM,

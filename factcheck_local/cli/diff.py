@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from typing import Any
 
 import click
 
 from factcheck_local.cli.common import STDIN, json_option, write_json
 from factcheck_local.cli.stored import read_run
 from factcheck_local.core.errors import InputError
-from factcheck_local.report.diff import Comparison, compare
+from factcheck_local.report.diff import compare, diff_to_dict
 from factcheck_local.report.diff_text import diff_to_markdown, diff_to_text
 from factcheck_local.report.stored import complete
 
@@ -50,8 +48,3 @@ def command(old: str, new: str, as_json: bool, as_markdown: bool) -> None:
     else:
         click.echo(diff_to_markdown(found) if as_markdown else diff_to_text(found), nl=False)
     sys.exit(0 if found.same else DIFFERS)
-
-
-def diff_to_dict(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as plain values."""
-    return {"schema": "factcheck.diff/1", "same": comparison.same, **asdict(comparison)}

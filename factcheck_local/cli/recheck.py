@@ -21,7 +21,7 @@ from factcheck_local.cli.common import (
     store_option,
     write_json,
 )
-from factcheck_local.cli.diff import DIFFERS, diff_to_dict
+from factcheck_local.cli.diff import DIFFERS
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
@@ -32,7 +32,7 @@ from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
-from factcheck_local.report.diff import Comparison, compare
+from factcheck_local.report.diff import Comparison, compare, diff_to_dict
 from factcheck_local.report.diff_text import diff_to_text
 from factcheck_local.report.replay import TAKEN_OVER
 from factcheck_local.report.stored import claims_of, settings_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from factcheck_local.pipeline.settings import as_named_now
@@ -170,6 +170,11 @@ def compare(old: dict[str, Any], new: dict[str, Any]) -> Comparison:
         added=tuple(_state(b) for a, b in claims if b and not a),
         removed=tuple(_state(a) for a, b in claims if a and not b),
     )
+
+
+def diff_to_dict(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as plain values."""
+    return {"schema": "factcheck.diff/1", "same": comparison.same, **asdict(comparison)}
 
 
 # ------------------------------------------------------------------ evidence

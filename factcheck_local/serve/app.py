@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.util import find_spec
+from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Response
 from fastapi.exceptions import RequestValidationError
@@ -15,11 +16,13 @@ from starlette.routing import Route
 from factcheck_local import __version__
 from factcheck_local.core.errors import FactcheckError, StoreError
 from factcheck_local.serve import problems
+from factcheck_local.serve.access import SCOPES, Caller
 from factcheck_local.serve.gate import Gate
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.routes_checks import add_checks
 from factcheck_local.serve.routes_corpus import add_corpus
 from factcheck_local.serve.routes_reviews import add_reviews
+from factcheck_local.serve.routes_web import add_web
 from factcheck_local.serve.service import Config, Service, caller_for
 
 
@@ -55,7 +58,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
         title="factcheck-local",
         version=__version__,
         lifespan=lifespan,
-        # Its pages would load scripts from elsewhere.
+        # Its pages would load scripts from elsewhere; ours is in routes_web.
         docs_url=None,
         redoc_url=None,
     )
@@ -69,6 +72,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     add_checks(app, service)
     add_corpus(app, service)
     add_reviews(app, service)
+    add_web(app, service)
     _add_operations(app, service)
     if endpoint is not None:
         app.router.routes.append(Route("/mcp", endpoint))
@@ -91,6 +95,17 @@ def _add_operations(app: FastAPI, service: Service) -> None:
         if service.supervisor.pid is None:
             return problems.reply(503, "the process with the models is being started")
         return JSONResponse({"status": "ready"})
+
+    @app.get("/v1/me")
+    def me(caller: Annotated[Caller, Depends(caller_for(*SCOPES))]) -> dict[str, Any]:
+        """Who asks, and what they may do and see."""
+        may = [scope for scope in SCOPES if caller.may(scope)]
+        return {
+            "name": caller.name,
+            "scopes": may,
+            "groups": caller.groups,
+            "keys": service.config.needs_key,
+        }
 
     @app.get("/metrics", dependencies=[Depends(caller_for("admin"))])
     def metrics() -> Response:

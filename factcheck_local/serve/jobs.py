@@ -12,7 +12,7 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,13 @@ CREATE TABLE events (
     PRIMARY KEY (check_id, number)
 ) WITHOUT ROWID;
 """
+
+#: What a check says, and whether a text is in it.
+_SAID = " || ' ' || ".join(
+    f"coalesce(json_extract(request, '$.body.{name}'), '')"
+    for name in ("name", "question", "answer", "record.output")
+)
+_SAYS = f"instr(fold({_SAID}), fold(?))"
 
 
 class Jobs:
@@ -209,6 +216,7 @@ class Jobs:
         *,
         state: State | None = None,
         before: int | None = None,
+        text: str | None = None,
         limit: int = 50,
     ) -> list[Check]:
         """Checks, the latest first.
@@ -217,12 +225,15 @@ class Jobs:
             owner: whose; None for everybody's.
             state: only those in it.
             before: only those of a smaller number.
+            text: only those whose answer, question or name has it, in whatever case.
             limit: how many at most.
         """
-        wanted = {"owner =": owner, "state =": state, "number <": before}
-        given = {column: value for column, value in wanted.items() if value is not None}
-        where = " AND ".join(f"{column} ?" for column in given) or "1"
+        wanted = {"owner = ?": owner, "state = ?": state, "number < ?": before, _SAYS: text}
+        given = {condition: value for condition, value in wanted.items() if value is not None}
+        where = " AND ".join(given) or "1"
         with self._connected() as db:
+            # SQLite's own lower() knows ASCII alone.
+            db.create_function("fold", 1, str.casefold, deterministic=True)
             rows = db.execute(
                 f"SELECT {COLUMNS} FROM checks WHERE {where} ORDER BY number DESC LIMIT ?",
                 (*given.values(), limit),
@@ -238,6 +249,16 @@ class Jobs:
                 (check.number,),
             ).fetchone()
         return int(row[0])
+
+    def verdicts(self, ids: Sequence[str]) -> dict[str, dict[str, int]]:
+        """How many claims of each check have which verdict, of those checks that are done."""
+        with self._connected() as db:
+            rows = db.execute(
+                "SELECT id, json_extract(result, '$.summary.counts') FROM checks "
+                f"WHERE result IS NOT NULL AND id IN ({', '.join('?' * len(ids))})",
+                ids,
+            ).fetchall()
+        return {id_: json.loads(counts) for id_, counts in rows}
 
     def counts(self) -> dict[str, int]:
         """How many checks are in each state; states without any are left out."""

@@ -119,7 +119,7 @@ def make_server(service: Service, who: Who) -> MCPServer[Any]:
     async def check(context: Context[Any, Any], **asked: object) -> CallToolResult:
         asks = caller(context, "check")
         wanted = CheckRequest.model_validate(asked)
-        found, new = await run_sync(service.submit, wanted, asks)
+        found, new = await run_sync(service.submit, wanted.model_dump(), asks)
         try:
             ended = found if found.state in ENDED else await _watch(service, found.id, context)
         except get_cancelled_exc_class():

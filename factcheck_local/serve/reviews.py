@@ -6,13 +6,15 @@ differ nothing is decided here, neither by a majority nor by the machine.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from factcheck_local.core.errors import StoreError
@@ -20,6 +22,9 @@ from factcheck_local.core.sqlite import connect
 
 #: What may be said of a claim.
 Word = Literal["supported", "contradicted", "conflicting", "not_found", "unclear"]
+
+#: What may be said of a passage by itself.
+Label = Literal["entailment", "contradiction", "neutral"]
 
 #: How far the reviews of a claim are.
 State = Literal["open", "agreed", "disputed"]
@@ -36,6 +41,7 @@ CREATE TABLE IF NOT EXISTS reviews (
 )
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS reviews_by_check ON reviews (check_id, number)"
+_LABELS = "ALTER TABLE reviews ADD COLUMN evidence TEXT NOT NULL DEFAULT '{}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ class Review:
         verdict: their word.
         reason: for people; may be empty.
         at: seconds since 1970.
+        evidence: what passages say of the claim, by id of the passage; of some or of none.
     """
 
     claim: str
@@ -55,6 +62,7 @@ class Review:
     verdict: Word
     reason: str
     at: float
+    evidence: Mapping[str, Label] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +112,25 @@ class Reviews:
         with self._connected() as db:
             db.execute(_TABLE)
             db.execute(_INDEX)
+            if "evidence" not in [row[1] for row in db.execute("PRAGMA table_info(reviews)")]:
+                db.execute(_LABELS)
 
-    def add(self, check_id: str, claim: str, reviewer: str, verdict: Word, reason: str) -> Review:
+    def add(
+        self,
+        check_id: str,
+        claim: str,
+        reviewer: str,
+        verdict: Word,
+        reason: str,
+        evidence: Mapping[str, Label] = MappingProxyType({}),
+    ) -> Review:
         """Keep somebody's word on a claim."""
-        review = Review(claim, reviewer, verdict, reason, time.time())
+        review = Review(claim, reviewer, verdict, reason, time.time(), dict(evidence))
         with self._connected() as db:
             db.execute(
-                "INSERT INTO reviews (check_id, claim, reviewer, verdict, reason, at) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (check_id, *asdict(review).values()),
+                "INSERT INTO reviews (check_id, claim, reviewer, verdict, reason, at, evidence) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (check_id, *(asdict(review) | {"evidence": json.dumps(review.evidence)}).values()),
             )
         return review
 
@@ -120,11 +138,14 @@ class Reviews:
         """Every word on a check's claims, in the order in which they were said."""
         with self._connected() as db:
             rows = db.execute(
-                "SELECT claim, reviewer, verdict, reason, at FROM reviews WHERE check_id = ? "
-                "ORDER BY number",
+                "SELECT claim, reviewer, verdict, reason, at, evidence FROM reviews "
+                "WHERE check_id = ? ORDER BY number",
                 (check_id,),
             ).fetchall()
-        return [Review(*row) for row in rows]
+        return [
+            Review(claim, reviewer, verdict, reason, at, json.loads(labels))
+            for claim, reviewer, verdict, reason, at, labels in rows
+        ]
 
     def latest(self, check_id: str) -> list[Review]:
         """The latest word of each reviewer on each claim."""
@@ -177,3 +198,34 @@ def rows_of(
             "state": state,
             "reviews": [asdict(review) for review in own],
         }
+
+
+def pairs_of(
+    check_id: str, result: Mapping[str, Any], reviews: Sequence[Review]
+) -> Iterator[dict[str, Any]]:
+    """The passages of which all who labelled them say the same, as ``factcheck calibrate`` reads.
+
+    Args:
+        check_id: of the check.
+        result: its assessment.
+        reviews: the latest of each reviewer.
+    """
+    contexts = {context["id"]: context for context in result["contexts"]}
+    for atom in result["atoms"]:
+        for row in atom["evidence"]:
+            id_ = row["context"]
+            labels = {
+                r.evidence[id_] for r in reviews if r.claim == atom["id"] and id_ in r.evidence
+            }
+            if len(labels) == 1:
+                yield {
+                    "kind": "relation",
+                    "check": check_id,
+                    "claim": atom["id"],
+                    "context": id_,
+                    "premise": contexts[id_]["text"],
+                    "title": contexts[id_]["title"],
+                    "hypothesis": atom["text"],
+                    "label": labels.pop(),
+                    "model": row["relation"],
+                }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
+from factcheck_local.report.diff import compare, diff_to_dict
 from factcheck_local.serve.access import Caller
 from factcheck_local.serve.check import ENDED, Check, State
 from factcheck_local.serve.jobs import Jobs
@@ -21,6 +22,9 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+
+#: Characters of an answer that a list shows, and checks that are looked through for conflicts.
+SHOWN, LOOKED_AT = 160, 200
 
 #: Seconds between looks for events, and until a silent stream says that it is alive.
 LOOK, ALIVE = 0.25, 15.0
@@ -38,10 +42,14 @@ def add_checks(app: FastAPI, service: Service) -> None:
     jobs = service.jobs
 
     def shown(check: Check) -> dict[str, Any]:
+        body = check.request["body"]
+        said = body["answer"] or body["record"]["output"]
         value: dict[str, Any] = {
             "id": check.id,
             "state": check.state,
-            "name": check.request["body"]["name"],
+            "name": body["name"],
+            "question": body["question"],
+            "begins": said[:SHOWN],
             "owner": check.owner,
             "created": check.created,
             "started": check.started,
@@ -62,7 +70,9 @@ def add_checks(app: FastAPI, service: Service) -> None:
         idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
     ) -> dict[str, Any]:
         """Queue a check; 200 with its assessment if that is there within ``wait`` seconds."""
-        check, _ = await asyncio.to_thread(service.submit, body, caller, idempotency_key)
+        check, _ = await asyncio.to_thread(
+            service.submit, body.model_dump(), caller, idempotency_key
+        )
         response.headers["Location"] = f"/v1/checks/{check.id}"
         seconds = wait
         while check.state not in ENDED and seconds > 0:
@@ -80,12 +90,13 @@ def add_checks(app: FastAPI, service: Service) -> None:
         state: State | None = None,
         before: Annotated[int | None, Query(ge=1, le=2**62)] = None,
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        q: Annotated[str | None, Query(max_length=200, description="A text in them.")] = None,
     ) -> dict[str, Any]:
         """The caller's checks, the latest first; of an admin everybody's."""
-        owner = None if caller.may("admin") else caller.name
-        found = jobs.latest(owner, state=state, before=before, limit=limit)
+        found = jobs.latest(whose(caller), state=state, before=before, text=q, limit=limit)
+        verdicts = jobs.verdicts([check.id for check in found])
         return {
-            "checks": [shown(check) for check in found],
+            "checks": [shown(c) | {"verdicts": verdicts.get(c.id)} for c in found],
             "before": found[-1].number if len(found) == limit else None,
         }
 
@@ -99,6 +110,25 @@ def add_checks(app: FastAPI, service: Service) -> None:
     def cancel(check_id: str, caller: Checking) -> dict[str, Any]:
         """Cancel a check; one that runs ends before its next pair."""
         return shown(service.cancel(check_id, caller))
+
+    @app.post("/v1/checks/{check_id}/again", status_code=202)
+    def again(check_id: str, caller: Checking) -> dict[str, Any]:
+        """Check the same with the index as it is now; if nothing changed, it is the same check."""
+        found, _ = service.submit(service.check(check_id, caller).request["body"], caller)
+        return shown(found)
+
+    @app.get("/v1/checks/{check_id}/changes")
+    def changes(check_id: str, since: str, caller: Reading) -> dict[str, Any]:
+        """What a check says otherwise than an earlier one, ``since``, and why."""
+        both = [service.check(id_, caller, others=True) for id_ in (since, check_id)]
+        return diff_to_dict(compare(*map(service.result, both)))
+
+    @app.get("/v1/conflicts")
+    def conflicts(caller: Checking) -> dict[str, Any]:
+        """Claims of the caller's latest checks on which sources differ, with these sources."""
+        found = jobs.latest(whose(caller), state="done", limit=LOOKED_AT)
+        rows = [row for check in found for row in conflicts_of(check.id, service.result(check))]
+        return {"claims": rows}
 
     @app.get("/v1/checks/{check_id}/report.{ending}")
     def report(check_id: str, ending: str, caller: Reading) -> Response:
@@ -123,6 +153,29 @@ def add_checks(app: FastAPI, service: Service) -> None:
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
+
+
+def whose(caller: Caller) -> str | None:
+    """Whose checks a caller lists: their own; None for everybody's."""
+    return None if caller.may("admin") else caller.name
+
+
+def conflicts_of(check_id: str, result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The claims that some passages support and others contradict, with the sources of both."""
+    source = {context["id"]: context["source"] for context in result["contexts"]}
+    for atom in result["atoms"]:
+        sides: dict[str, list[str]] = {"entailment": [], "contradiction": []}
+        for row in atom["evidence"]:
+            sides[row["relation"]].append(source[row["context"]])
+        if all(sides.values()):
+            yield {
+                "check": check_id,
+                "claim": atom["id"],
+                "text": atom["text"],
+                "verdict": atom["verdict"],
+                "support": sorted(set(sides["entailment"])),
+                "contradict": sorted(set(sides["contradiction"])),
+            }
 
 
 async def _events(jobs: Jobs, check_id: str, last: int) -> AsyncIterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from factcheck_local.serve.gate import Rates
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import CheckRequest, SearchRequest, digest_of, work_of
+from factcheck_local.serve.requests import SearchRequest, digest_of, work_of
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.worker import Task
@@ -173,12 +173,12 @@ class Service:
         return context_to_dict(found)
 
     def submit(
-        self, wanted: CheckRequest, caller: Caller, key: str | None = None
+        self, asked: Mapping[str, Any], caller: Caller, key: str | None = None
     ) -> tuple[Check, bool]:
         """Queue a check, unless the same is there; it is logged.
 
         Args:
-            wanted: what is to be checked.
+            asked: a ``CheckRequest`` as JSON.
             caller: who asks.
             key: an idempotency key of theirs; None for none.
 
@@ -189,7 +189,6 @@ class Service:
             Problem: if too many wait, or the key came with another request.
             FactcheckError: if it cannot be checked.
         """
-        asked = wanted.model_dump()
         digest = digest_of(
             work_of(asked, self.config.settings, caller.groups), self.digest(), self.config.store
         )
@@ -239,12 +238,21 @@ class Service:
         if ending not in REPORTS:
             raise Problem(404, f"reports are {', '.join(REPORTS)}")
         check = self.check(id_, caller, others=True)
-        result = self.jobs.result(check.id)
-        if result is None:
-            raise Problem(409, f"the check is {check.state}")
+        result = self.result(check)
         self.audit.add(caller.name, "report.read", check=check.id, form=ending)
         form, media_type = REPORTS[ending]
         return render([result], form, View()), media_type
+
+    def result(self, check: Check) -> dict[str, Any]:
+        """The assessment of a check.
+
+        Raises:
+            Problem: if the check is not done.
+        """
+        found = self.jobs.result(check.id)
+        if found is None:
+            raise Problem(409, f"the check is {check.state}")
+        return found
 
     def check(self, id_: str, caller: Caller, *, others: bool = False) -> Check:
         """A check of the caller's; another's is not there.

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 from pypdf import PdfReader
 
 from factcheck_local.cli.calibrate import _read
@@ -27,18 +25,12 @@ from factcheck_local.report.html.whatif import page_model
 from factcheck_local.report.many_answers import AnswerEntry, to_summary
 from factcheck_local.report.network import network_of
 from factcheck_local.report.view import percent
+from tests.browser import launched, needs_chromium, serious
 
 from .test_reports import HOSTILE
 from .worlds import AGAINST, FOR, many, random_world, verified
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
-
-FLAGS = (
-    "--no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-)
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+pytestmark = needs_chromium
 
 #: Opens an assessment in a page of its own; options are those of a browser context.
 Show = Callable[..., Page]
@@ -47,10 +39,8 @@ Show = Callable[..., Page]
 # Not for the whole session: while it runs, no other test could start an event loop.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+    with launched() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture
@@ -406,28 +396,16 @@ def test_a_hostile_corpus_is_shown_and_never_runs(show: Show) -> None:
 # ------------------------------------------------------------- accessibility
 
 
-#: In the dark only the colours are others.
-ONLY = {"light": "", "dark": "{ runOnly: ['color-contrast'] }"}
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(show: Show, scheme: str) -> None:
     page = show(verified(assessor="fr4"), color_scheme=scheme)
-    page.evaluate(AXE.read_text(encoding="utf-8"))
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     page.click("button[data-verdict=contradicted]")
     for view in ("review", "conflicts", "sources", "graph", "run"):
         page.click(f"nav a[href='#{view}']")
         if view == "sources":
             page.get_by_role("slider", name="policies/leave.md").fill("0.1")
-        found = page.evaluate(f"axe.run({ONLY[scheme]})")
-        serious = [
-            (v["id"], v["nodes"][0]["html"])
-            for v in found["violations"]
-            if v["impact"] in ("serious", "critical")
-        ]
-        assert serious == [], view
-        assert "color-contrast" in {rule["id"] for rule in found["passes"]}
+        assert serious(page, scheme) == [], view
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -441,10 +419,7 @@ def test_the_overview_of_many(browser: Browser, tmp_path: Path, scheme: Any) -> 
     page.on("console", lambda message: troubles.append(message.text))
     page.goto((tmp_path / "index.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate(f"axe.run({ONLY[scheme]})")
-    assert [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
-    assert "color-contrast" in {rule["id"] for rule in found["passes"]}
+    assert serious(page, scheme) == []
     page.click("text=x/b.md")
     assert page.title() == "The second"
     assert troubles == []

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 from factcheck_local import Store, sync
 from factcheck_local.report.events import event_json_schema
 from factcheck_local.serve.audit import state_of, verified
+from factcheck_local.serve.worker import Worker
 
 from .conftest import SETTINGS, asked, service_of, work
 
@@ -85,6 +86,95 @@ def test_what_is_indexed_meanwhile_makes_another_check(serve: Serve) -> None:
     assert LEAVE not in quotes
     found = client.post("/v1/search", json={"query": "days of leave", "k": 1}).json()["passages"]
     assert "30 days" in found[0]["text"]
+
+
+def test_a_check_again_says_what_changed_since(serve: Serve) -> None:
+    client = serve()
+    first = submit(client, asked(LEAVE, BOARD))
+    service = service_of(client)
+    worker = Worker(service.jobs, service.config.store, service.config.settings)
+    assert worker.do_next()
+    same = client.post(f"/v1/checks/{first}/again")
+    assert (same.status_code, same.json()["id"]) == (202, first), "nothing has changed"
+    store = service.config.store
+    (store.parent / "docs" / "board.md").write_text("# Board\n\nThe board meets in May.\n")
+    with Store.open(store) as opened:
+        sync([store.parent / "docs"], opened)
+    second = client.post(f"/v1/checks/{first}/again").json()["id"]
+    assert second != first
+    changes = f"/v1/checks/{second}/changes"
+    assert client.get(changes, params={"since": first}).status_code == 409, "not done yet"
+    assert worker.do_next()
+    found = client.get(changes, params={"since": first}).json()
+    assert (found["same"], found["made_with"]) == (False, [])
+    assert found["index"]["old"] != found["index"]["new"]
+    board = next(claim for claim in found["claims"] if claim["new"]["text"] == BOARD)
+    assert board["old"]["verdict"] == "supported" != board["new"]["verdict"]
+    assert board["evidence"][0]["source"] == "board.md"
+    assert client.get(changes, params={"since": "none"}).status_code == 404
+
+
+def test_past_checks_are_searched_without_regard_to_case(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    ann, bob = key(client, "ann", "check"), key(client, "bob", "check")
+    question = "Was gilt für die STRASSE?"
+    named = submit(client, asked(LEAVE, name="Über_uns.md"), **ann)
+    questioned = submit(client, asked(BOARD, question=question), **ann)
+    plain = client.post("/v1/checks", json={"answer": "100% of it."}, headers=ann).json()["id"]
+
+    def found(q: str, who: dict[str, str] = ann) -> list[str]:
+        rows = client.get("/v1/checks", params={"q": q}, headers=who).json()["checks"]
+        return [row["id"] for row in rows]
+
+    assert found("über_UNS") == [named]
+    assert found("straße") == [questioned]
+    assert found("LISBON") == [questioned], "the output of a record is its answer"
+    assert found("100%") == [plain], "no character stands for others"
+    assert found("überXuns") == found("27 days", bob) == []
+    assert found("") == [plain, questioned, named]
+    jobs = service_of(client).jobs
+    claimed = jobs.claim()
+    assert claimed is not None
+    jobs.finish(claimed, {"summary": {"counts": {"supported": 1}}})
+    rows = client.get("/v1/checks", headers=ann).json()["checks"]
+    assert [row["begins"] for row in rows] == ["100% of it.", BOARD, LEAVE]
+    assert rows[0]["verdicts"] is None
+    assert rows[2]["verdicts"] == {"supported": 1}
+
+
+def test_conflicts_are_those_of_the_callers_own_checks(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    ann, bob = key(client, "ann", "check"), key(client, "bob", "check")
+    id_ = submit(client, asked(LEAVE, BOARD), **ann)
+    sides = (("entailment", "new.md"), ("entailment", "new.md"), ("contradiction", "old.md"))
+    contexts = [{"id": str(n), "source": source} for n, (_, source) in enumerate(sides)]
+    evidence = [{"context": str(n), "relation": said} for n, (said, _) in enumerate(sides)]
+    about = {"verdict": "supported", "probability": 0.8}
+    atoms = [
+        {"id": "a0", "text": LEAVE, "evidence": evidence, **about},
+        {"id": "a1", "text": BOARD, "evidence": evidence[:2], **about},
+    ]
+    jobs = service_of(client).jobs
+    claimed = jobs.claim()
+    assert claimed is not None
+    jobs.finish(claimed, {"contexts": contexts, "atoms": atoms})
+    (row,) = client.get("/v1/conflicts", headers=ann).json()["claims"]
+    assert (row["check"], row["claim"], row["text"]) == (id_, "a0", LEAVE)
+    assert (row["support"], row["contradict"]) == (["new.md"], ["old.md"])
+    assert client.get("/v1/conflicts", headers=bob).json() == {"claims": []}
+
+
+def test_who_asks_is_told(serve: Serve) -> None:
+    assert serve().get("/v1/me").json() == {
+        "name": "local",
+        "scopes": ["check", "search", "review", "admin"],
+        "groups": None,
+        "keys": False,
+    }
+    client = serve(needs_key=True)
+    staff = key(client, "ann", "review", groups=("staff",))
+    told = client.get("/v1/me", headers=staff).json()
+    assert told == {"name": "ann", "scopes": ["review"], "groups": ["staff"], "keys": True}
 
 
 @pytest.mark.parametrize("name", ["calibration.json", "risk.json"])
@@ -232,8 +322,16 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
         ("GET", "/v1/reviews", None, "review"),
         ("GET", "/v1/reviews.jsonl", None, "review"),
         ("GET", "/metrics", None, "admin"),
+        ("POST", "/v1/checks/x/again", None, "check"),
+        ("GET", "/v1/checks/x/changes?since=y", None, "check"),
+        ("GET", "/v1/conflicts", None, "check"),
+        ("GET", "/v1/me", None, "any"),
     ]
-    reviewed = [("GET", "/v1/checks/x"), ("GET", "/v1/checks/x/report.md")]
+    reviewed = [
+        ("GET", "/v1/checks/x"),
+        ("GET", "/v1/checks/x/report.md"),
+        ("GET", "/v1/checks/x/changes?since=y"),
+    ]
     open_routes = {"/healthz", "/readyz", "/openapi.json"}
     listed = {
         (method, path)
@@ -247,7 +345,11 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
             status = client.request(method, path, json=body, headers=headers).status_code
             if name == "nobody":
                 assert status == 401, path
-            elif name in (scope, "admin") or (name == "review" and (method, path) in reviewed):
+            elif (
+                scope == "any"
+                or name in (scope, "admin")
+                or (name == "review" and (method, path) in reviewed)
+            ):
                 assert status not in (401, 403), path
             else:
                 assert status == 403, path
@@ -362,7 +464,7 @@ def test_operations(serve: Serve) -> None:
     metrics = client.get("/metrics").text
     assert 'factcheck_checks{state="queued"} 1.0' in metrics
     assert 'factcheck_checks{state="done"} 0.0' in metrics
-    for path in ("/docs", "/redoc", "/v2", "/v1/checks/../../etc/passwd"):
+    for path in ("/web/none.js", "/redoc", "/v2", "/v1/checks/../../etc/passwd"):
         answered = client.get(path)
         assert answered.status_code == 404
         assert answered.headers["content-type"] == "application/problem+json"

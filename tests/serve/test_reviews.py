@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
+from factcheck_local.cli.calibrate import _read as _read_pairs
 from factcheck_local.cli.risk import _read
+from factcheck_local.core.errors import InputError
 from factcheck_local.serve.audit import verified
 from factcheck_local.serve.reviews import Agreement, Review, Reviews, state_of
 
@@ -96,6 +100,47 @@ def test_two_reviewers_of_one_check(serve: Serve, tmp_path: Path) -> None:
     done = [e["what"] for e in verified(service_of(client).config.folder / "audit.jsonl")]
     assert done.count("claim.reviewed") == 4
     assert "as it stands" not in (service_of(client).config.folder / "audit.jsonl").read_text()
+
+
+def test_labels_of_passages_go_to_calibrate_where_all_say_the_same(
+    serve: Serve, tmp_path: Path
+) -> None:
+    client = serve(needs_key=True)
+    owner = key(client, "owner", "check")
+    ann, bob = (key(client, name, "review") for name in ("ann", "bob"))
+    id_ = submit(client, asked(LEAVE, BOARD), **owner)
+    work(client)
+    result = client.get(f"/v1/checks/{id_}", headers=ann).json()["result"]
+    passages = [atom["evidence"][0]["context"] for atom in result["atoms"]]
+    for who, labels in ((ann, ("entailment", "neutral")), (bob, ("entailment", "contradiction"))):
+        for claim, passage, label in zip(("a0", "a1"), passages, labels, strict=True):
+            body = {"verdict": "supported", "evidence": {passage: label}}
+            path = f"/v1/checks/{id_}/claims/{claim}/review"
+            assert client.post(path, json=body, headers=who).json()["evidence"] == {passage: label}
+    wrong = {"verdict": "supported", "evidence": {passages[0]: "perhaps"}}
+    assert client.post(path, json=wrong, headers=ann).status_code == 422
+    lines = [json.loads(x) for x in client.get("/v1/reviews.jsonl", headers=ann).text.splitlines()]
+    (pair,) = [line for line in lines if line["kind"] == "relation"]
+    text = next(c["text"] for c in result["contexts"] if c["id"] == passages[0])
+    assert (pair["premise"], pair["hypothesis"], pair["label"]) == (text, LEAVE, "entailment")
+    # As calibrate takes them: too few, but nothing else is wrong with them.
+    (tmp_path / "labels.jsonl").write_text(client.get("/v1/reviews.jsonl", headers=ann).text)
+    with pytest.raises(InputError, match=r"pairs, and .* got 1: "):
+        _read_pairs(str(tmp_path / "labels.jsonl"))
+
+
+def test_reviews_of_before_there_were_labels_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.sqlite"
+    Reviews(path).add("x", "a", "ann", "supported", "")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ALTER TABLE reviews DROP COLUMN evidence")
+        db.commit()
+    reviews = Reviews(path)
+    reviews.add("x", "a", "bob", "unclear", "", {"p": "neutral"})
+    assert [(r.reviewer, r.evidence) for r in reviews.all("x")] == [
+        ("ann", {}),
+        ("bob", {"p": "neutral"}),
+    ]
 
 
 @pytest.mark.parametrize(

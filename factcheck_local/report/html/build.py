@@ -31,7 +31,8 @@ from factcheck_local.report.view import SIGNS, bound, doubted, percent, promise,
 #: Sources that the view of conflicts compares at most, over all claims.
 MAX_COMPARED = 600
 
-_SCRIPTS = ("inference.js", "review.js", "sources.js", "page.js")
+#: In the order in which they are read.
+SCRIPTS = ("inference.js", "review.js", "sources.js", "page.js")
 
 
 def to_html(assessment: dict[str, Any]) -> str:
@@ -45,7 +46,7 @@ def to_html(assessment: dict[str, Any]) -> str:
     """
     claims = claims_of(assessment)
     model, why_fixed = page_model(assessment)
-    style, script = page_file("style.css"), "\n".join(map(page_file, _SCRIPTS))
+    style, script = page_file("style.css"), "\n".join(map(page_file, SCRIPTS))
     parts = stretches(assessment["answer"]["text"], [c.places for c in claims])
     at: dict[int, int] = {}
     for number, part in enumerate(parts, start=1):

@@ -4,7 +4,7 @@
  * too; "js" on the root shows what needs it. */
 
 document.documentElement.classList.add("js");
-document.addEventListener("DOMContentLoaded", start);
+document.addEventListener("DOMContentLoaded", () => find("#data") && start());
 
 const find = (selector, root = document) => root.querySelector(selector);
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -13,10 +13,11 @@ const findAll = (selector, root = document) => [...root.querySelectorAll(selecto
 const claimElements = () => (claimElements.all ??= findAll("details.claim"));
 const claimElement = (number) => claimElements()[number - 1];
 
-function start() {
+/** Begins with the report that is in the page; a keeper of reviews is one as in review.js. */
+function start(keeper) {
   const data = JSON.parse(find("#data").textContent);
   data.passages = unpackOnce(() => find("#passages").textContent);
-  const review = startReview(data);
+  const review = startReview(data, keeper);
   for (const details of claimElements()) {
     details.addEventListener("toggle", () => details.open && fillClaim(details, data, review));
   }
@@ -146,6 +147,13 @@ function visible(text) {
     if (code < 0x20) return String.fromCodePoint(0x2400 + code);
     return `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
   });
+}
+
+/** As percent() in view.py: never rounded to certainty. */
+function percent(p) {
+  if (p === null) return "–";
+  const shown = p > 0 && p < 1 ? Math.min(Math.max(p, 0.001), 0.999) : p;
+  return `${(100 * shown).toFixed(1)} %`;
 }
 
 /* --------------------------------------------------- the answer's marks */

@@ -1,17 +1,23 @@
-/* The reviewer's own verdicts: kept in the browser for this run, downloaded as JSON lines.
+/* The reviewer's own verdicts: kept in the browser for this run, downloaded as JSON lines. On a
+ * server's page another keeper keeps them there (serve/web/keeper.js).
  *
  * A line of kind "relation" is a labelled pair as factcheck calibrate reads it; one of kind
  * "verdict" is the reviewer's word on a claim. */
 
-function startReview(data) {
-  const store = openStore(`factcheck.review/${data.run}`);
-  const review = { claims: {}, reviewer: "", ...store.read() };
-  const save = () => {
-    if (!store.write(review)) {
-      find("#kept").textContent = "this browser keeps nothing: download before you leave";
-    }
+function startReview(data, keeper = browserKeeper(data.run)) {
+  const review = { claims: {}, reviewer: "", ...keeper.read() };
+  const tell = (said) => said && (find("#kept").textContent = visible(said));
+  let saving = Promise.resolve();
+  const save = (claim) => {
     showProgress(data, review);
+    // One after the other: the latest word has to come last.
+    saving = saving
+      .then(() => keeper.write(review, claim))
+      .then(tell, (error) => tell(`NOT kept: ${error.message}`))
+      .then(() => claim && showOthers(claim));
   };
+  const elementOf = (claim) => claimElement(data.claims.indexOf(claim) + 1);
+  const showOthers = (claim) => showJudged(elementOf(claim), review.claims[claim.atom], keeper.beside?.(claim));
   const reviewer = find("#reviewer");
   reviewer.value = review.reviewer;
   reviewer.addEventListener("input", () => {
@@ -19,16 +25,24 @@ function startReview(data) {
     save();
   });
   find("#download").addEventListener("click", () => download(data, review));
-  data.claims.forEach((claim, i) => showJudged(claimElement(i + 1), review.claims[claim.atom]));
+  data.claims.forEach(showOthers);
   showProgress(data, review);
   return {
-    addClaim: (details, claim) => addClaimForm(details, claim, review, save),
+    addClaim(details, claim) {
+      addClaimForm(details, claim, review, { noteOn: keeper.noteOn ?? "input", save, showOthers });
+      find(".body", details).append(keeper.history?.(claim) ?? "");
+    },
     addEvidence: (item, claim) => addEvidenceForm(item, claim, review, save),
   };
 }
 
-/** localStorage under one key; where it is blocked, nothing outlives the page. */
-function openStore(key) {
+/** Keeps a review in localStorage; where that is blocked, nothing outlives the page.
+ *
+ * A keeper reads the review that there is; `write` says what became of a change, or throws, and may
+ * be a promise. It may have `noteOn`, the event on which a note is written, and say what others
+ * think: `beside` a claim's verdict, and as the element of its `history`. */
+function browserKeeper(run) {
+  const key = `factcheck.review/${run}`;
   return {
     read() {
       try {
@@ -37,12 +51,12 @@ function openStore(key) {
         return {};
       }
     },
-    write(value) {
+    write(review) {
       try {
-        localStorage.setItem(key, JSON.stringify(value));
-        return true;
+        localStorage.setItem(key, JSON.stringify(review));
+        return "";
       } catch {
-        return false;
+        return "this browser keeps nothing: download before you leave";
       }
     },
   };
@@ -50,13 +64,13 @@ function openStore(key) {
 
 /* ---------------------------------------------------------------- forms */
 
-function addClaimForm(details, claim, review, save) {
+function addClaimForm(details, claim, review, { noteOn, save, showOthers }) {
   const form = find("#judge-claim").content.cloneNode(true);
   const entry = () => (review.claims[claim.atom] ??= { evidence: {} });
   const changed = () => {
     entry().at = new Date().toISOString();
-    save();
-    showJudged(details, entry());
+    save(claim);
+    showOthers(claim);
   };
   const known = review.claims[claim.atom];
   startChoices(form, `verdict-${claim.atom}`, known?.verdict, (verdict) => {
@@ -65,7 +79,7 @@ function addClaimForm(details, claim, review, save) {
   });
   const note = find("textarea", form);
   note.value = known?.note ?? "";
-  note.addEventListener("input", () => {
+  note.addEventListener(noteOn, () => {
     entry().note = note.value;
     changed();
   });
@@ -81,7 +95,7 @@ function addEvidenceForm(item, claim, review, save) {
     const entry = (review.claims[claim.atom] ??= { evidence: {} });
     entry.evidence[position] = chosen;
     entry.at = new Date().toISOString();
-    save();
+    save(claim);
   });
   item.append(form);
 }
@@ -110,13 +124,14 @@ function openNext(details) {
 
 const isJudged = (entry) => Boolean(entry?.verdict);
 
-/** The reviewer's word in a claim's head, and the note for paper. */
-function showJudged(details, entry) {
+/** The reviewer's word in a claim's head, beside it what others say, and the note for paper. */
+function showJudged(details, entry, others = "") {
   const judged = isJudged(entry);
   details.toggleAttribute("data-judged", judged);
   const badge = find(".judged", details);
-  badge.hidden = !judged;
-  badge.textContent = judged ? `you: ${entry.verdict.replace("_", " ")}` : "";
+  const own = judged ? `you: ${entry.verdict.replace("_", " ")}` : "";
+  badge.textContent = [own, others].filter(Boolean).join(" · ");
+  badge.hidden = !badge.textContent;
   const printed = find(".note-printed", details);
   printed.hidden = !entry?.note;
   printed.textContent = entry?.note ? `Reviewer’s note: ${visible(entry.note)}` : "";

@@ -42,9 +42,3 @@ function showOutcomes(model, changed) {
 
 /** On which side of ½; what rounding leaves of exactly ½ is on neither. */
 const side = (p) => (Math.abs(p - 0.5) < 1e-9 ? 0 : Math.sign(p - 0.5));
-
-/** As percent() in view.py: never rounded to certainty. */
-function percent(p) {
-  const shown = p > 0 && p < 1 ? Math.min(Math.max(p, 0.001), 0.999) : p;
-  return `${(100 * shown).toFixed(1)} %`;
-}
