@@ -16,6 +16,7 @@ from factcheck_local.core import egress
 from factcheck_local.core.errors import InputError, StoreError
 
 if TYPE_CHECKING:
+    from factcheck_local.models.openai_server.options import ServerOptions
     from factcheck_local.serve.access import Keys
 
 #: What a missing library says.
@@ -54,6 +55,8 @@ data_option = click.option(
 @click.option(
     "--queue", type=click.IntRange(min=1), default=100, show_default=True, help="Checks that wait."
 )
+@click.option("--openai", metavar="URL", help="Pass chats on to this model server, and check them.")
+@click.option("--api-key-env", metavar="VARIABLE", help="Environment variable with that one's key.")
 @settings_options
 @click.pass_context
 def command(
@@ -67,6 +70,8 @@ def command(
     tls_key: str | None,
     behind_proxy: bool,
     queue: int,
+    openai: str | None,
+    api_key_env: str | None,
     assigned: tuple[str, ...],
     preset: str | None,
 ) -> None:
@@ -91,6 +96,8 @@ def command(
             f"{host} is reached from other machines: give --tls-cert and --tls-key, or "
             "--behind-proxy"
         )
+    if api_key_env is not None and openai is None:
+        raise click.UsageError("--api-key-env goes with --openai")
     uvicorn = _uvicorn()
     from factcheck_local.serve.app import create_app
     from factcheck_local.serve.service import Config
@@ -108,6 +115,7 @@ def command(
         needs_key=needs_key,
         hosts=frozenset({"localhost", "127.0.0.1", "::1", host.lower(), *map(str.lower, names)}),
         queue=queue,
+        openai=None if openai is None else _model_server(openai, api_key_env),
     )
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.
@@ -220,6 +228,19 @@ def _uvicorn() -> Any:  # noqa: ANN401
     except ImportError as error:
         raise InputError(f"serve needs {error.name}", hint=EXTRA) from error
     return uvicorn
+
+
+def _model_server(url: str, api_key_env: str | None) -> ServerOptions:
+    from factcheck_local.models.openai_server.options import (
+        ServerOptions,
+        server_url,
+        travels_in_clear,
+    )
+
+    options = ServerOptions(server_url(url), api_key_env=api_key_env, timeout_seconds=300)
+    if travels_in_clear(options.url):
+        tell(f"{options.url}: over http, what is sent can be read on its way")
+    return options
 
 
 def _is_loopback(host: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import Depends, FastAPI, Response
 from fastapi.exceptions import RequestValidationError
@@ -17,8 +17,10 @@ from factcheck_local.serve.gate import Gate
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.routes_checks import add_checks
 from factcheck_local.serve.routes_corpus import add_corpus
+from factcheck_local.serve.routes_openai import add_openai
 from factcheck_local.serve.routes_reviews import add_reviews
 from factcheck_local.serve.service import Config, Service, caller_for
+from factcheck_local.serve.upstream import Upstream
 
 
 def create_app(config: Config, *, worker: bool = True) -> FastAPI:
@@ -30,16 +32,20 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
 
     Raises:
         StoreError: if there is no store, or the checks cannot be kept.
+        ModelError: if the model server's key is not to be had.
     """
     service = Service(config)
     service.digest()
+    upstream = None if config.openai is None else Upstream(config.openai)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        with ExitStack() as stack:
+        async with AsyncExitStack() as stack:
             stack.callback(service.close)
             if worker:
                 stack.enter_context(service.supervisor)
+            if upstream is not None:
+                stack.push_async_callback(upstream.close)
             yield
 
     app = FastAPI(
@@ -60,6 +66,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     add_checks(app, service)
     add_corpus(app, service)
     add_reviews(app, service)
+    if upstream is not None:
+        add_openai(app, service, upstream)
     _add_operations(app, service)
     return app
 

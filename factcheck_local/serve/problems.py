@@ -7,6 +7,7 @@ from http import HTTPStatus
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from factcheck_local.core.errors import FactcheckError, StoreError
@@ -49,17 +50,26 @@ def of_http(_request: Request, error: HTTPException) -> JSONResponse:
 
 
 def of_validation(_request: Request, error: RequestValidationError) -> JSONResponse:
-    """The reply to a request that is not as the OpenAPI document says; it repeats no content."""
-    said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
-    return reply(422, "; ".join(said))
+    """The reply to a request that is not as the OpenAPI document says."""
+    return reply(422, line_of(error))
 
 
 def of_known(_request: Request, error: FactcheckError) -> JSONResponse:
     """The reply to an error that the package raises on purpose."""
-    hint = f" ({error.hint})" if error.hint else ""
-    return reply(422, f"{error}{hint}")
+    return reply(422, line_of(error))
 
 
 def of_store(_request: Request, error: StoreError) -> JSONResponse:
     """The reply where store, checks or audit log cannot be used: no fault of the caller's."""
     return reply(503, str(error))
+
+
+def line_of(
+    error: Problem | FactcheckError | RequestValidationError | ValidationError,
+) -> str:
+    """What is wrong, for people, on one line; it repeats no content of a malformed request."""
+    if isinstance(error, RequestValidationError | ValidationError):
+        said = [(".".join(map(str, e["loc"])), e["msg"]) for e in error.errors()]
+        return "; ".join(": ".join(filter(None, pair)) for pair in said)
+    hint = error.hint if isinstance(error, FactcheckError) else None
+    return f"{error} ({hint})" if hint else str(error)

@@ -12,10 +12,10 @@ from fastapi.responses import StreamingResponse
 
 from factcheck_local.report.render import View, render
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.check import ENDED, Check, KeyReused, QueueFull, State
+from factcheck_local.serve.check import ENDED, Check, State
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import CheckRequest, digest_of, work_of
+from factcheck_local.serve.requests import CheckRequest
 from factcheck_local.serve.service import Service, caller_for
 
 #: Endings of a report -> its format and media type.
@@ -73,37 +73,9 @@ def add_checks(app: FastAPI, service: Service) -> None:
         idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
     ) -> dict[str, Any]:
         """Queue a check; 200 with its assessment if that is there within ``wait`` seconds."""
-        asked = body.model_dump()
-
-        def queue() -> Check:
-            work = work_of(asked, service.config.settings, caller.groups)
-            digest = digest_of(work, service.digest(), service.config.store)
-            request = {"body": asked, "groups": caller.groups}
-
-            def log(id_: str) -> None:
-                service.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
-
-            try:
-                return jobs.submit(
-                    caller.name,
-                    request,
-                    digest,
-                    most=service.config.queue,
-                    key=idempotency_key,
-                    first=log,
-                )
-            except KeyReused as error:
-                raise Problem(409, str(error)) from error
-            except QueueFull as error:
-                raise Problem(429, str(error), {"Retry-After": "30"}) from error
-
-        check = await asyncio.to_thread(queue)
+        check, _ = await asyncio.to_thread(service.submit, body, caller, idempotency_key)
         response.headers["Location"] = f"/v1/checks/{check.id}"
-        seconds = wait
-        while check.state not in ENDED and seconds > 0:
-            await asyncio.sleep(min(LOOK, seconds))
-            seconds -= LOOK
-            check = await asyncio.to_thread(jobs.find, check.id)
+        check = await wait_for(jobs, check, wait)
         if check.state not in ENDED:
             return shown(check)
         response.status_code = 200
@@ -168,6 +140,15 @@ def add_checks(app: FastAPI, service: Service) -> None:
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
+
+
+async def wait_for(jobs: Jobs, check: Check, seconds: float) -> Check:
+    """The check as it is once it has ended, or after so many seconds."""
+    while check.state not in ENDED and seconds > 0:
+        await asyncio.sleep(min(LOOK, seconds))
+        seconds -= LOOK
+        check = await asyncio.to_thread(jobs.find, check.id)
+    return check
 
 
 async def _events(jobs: Jobs, check_id: str, last: int) -> AsyncIterator[str]:

@@ -14,18 +14,19 @@ from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder
+from factcheck_local.models.openai_server.options import ServerOptions
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.retrieval.search import search
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.serve.access import LOCAL, Caller, Keys, make_folder
 from factcheck_local.serve.audit import AuditLog
-from factcheck_local.serve.check import Check
+from factcheck_local.serve.check import Check, KeyReused, QueueFull
 from factcheck_local.serve.gate import Rates
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import SearchRequest
+from factcheck_local.serve.requests import CheckRequest, SearchRequest, digest_of, work_of
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.worker import Task
@@ -44,6 +45,7 @@ class Config:
         queue: checks that may wait.
         most_bytes: of a body.
         per_minute: requests of a caller.
+        openai: the model server that is passed through to; None for none.
     """
 
     store: Path
@@ -54,6 +56,7 @@ class Config:
     queue: int = 100
     most_bytes: int = 2 * 2**20
     per_minute: float = 600.0
+    openai: ServerOptions | None = None
 
 
 class Service:
@@ -160,6 +163,48 @@ class Service:
         if scope is not None and found.source not in scope:
             raise Problem(404, "no such passage")
         return context_to_dict(found)
+
+    def submit(
+        self, wanted: CheckRequest, caller: Caller, key: str | None = None
+    ) -> tuple[Check, bool]:
+        """Queue a check, unless the same is there; it is logged.
+
+        Args:
+            wanted: what is to be checked.
+            caller: who asks.
+            key: an idempotency key of theirs; None for none.
+
+        Returns:
+            The check, and whether it is new.
+
+        Raises:
+            Problem: if too many wait, or the key came with another request.
+            FactcheckError: if it cannot be checked.
+        """
+        asked = wanted.model_dump()
+        digest = digest_of(
+            work_of(asked, self.config.settings, caller.groups), self.digest(), self.config.store
+        )
+        made: list[str] = []
+
+        def log(id_: str) -> None:
+            self.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
+            made.append(id_)
+
+        try:
+            check = self.jobs.submit(
+                caller.name,
+                {"body": asked, "groups": caller.groups},
+                digest,
+                most=self.config.queue,
+                key=key,
+                first=log,
+            )
+        except KeyReused as error:
+            raise Problem(409, str(error)) from error
+        except QueueFull as error:
+            raise Problem(429, str(error), {"Retry-After": "30"}) from error
+        return check, bool(made)
 
     def check(self, id_: str, caller: Caller, *, others: bool = False) -> Check:
         """A check of the caller's; another's is not there.
