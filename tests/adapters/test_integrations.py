@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import pytest
@@ -103,12 +103,16 @@ def test_llama_index(names: Names, failing: FactChecker) -> None:
 
     from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 
-    streamed = StreamingResponse(iter(WRONG.partition(" ")), metadata={"kept": 1})
+    async def coming() -> AsyncGenerator[str, None]:
+        yield WRONG
+
+    parts = (part for part in WRONG.partition(" "))
+    streamed = StreamingResponse(parts, metadata={"kept": 1})
     response = engine.postprocess(streamed, QUESTION)
     assert (response.response, response.metadata["kept"]) == (WRONG, 1)
     check_refuted(response.metadata["factcheck"])
     with pytest.raises(InputError, match="await its get_response"):
-        engine.postprocess(AsyncStreamingResponse(iter(())))
+        engine.postprocess(AsyncStreamingResponse(coming()))
 
     evaluator = told["FactCheckEvaluator"]
     right = evaluator(names["checker"]).evaluate(QUESTION, RIGHT, ["unread"])
