@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from factcheck_local import Answer, FactChecker
+from factcheck_local.core.errors import InputError
 from factcheck_local.models.offline import go_offline
 from factcheck_local.report import findings, to_dict
 from factcheck_local.report.schema import context_to_dict
@@ -44,8 +45,10 @@ class FactCheck(Runnable[str | BaseMessage | Mapping[str, Any], dict[str, Any]])
 
     def _checked(self, given: str | BaseMessage | Mapping[str, Any]) -> dict[str, Any]:
         known: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {"answer": given}
-        answer = known["answer"]
+        answer = known.get("answer")
         text = str(answer.text) if isinstance(answer, BaseMessage) else answer
+        if not isinstance(text, str):
+            raise InputError(f"answer: expected a text or a message, got {type(text).__name__}")
         run = self._checker.verify(Answer(text, question=known.get("question")))
         return known | {"factcheck": findings(to_dict(run))}
 

@@ -89,6 +89,8 @@ def test_langchain(names: Names) -> None:
     check_refuted(checked.pop("factcheck"))
     assert checked == given
     assert fact_check.invoke(told["AIMessage"](""))["factcheck"]["claims"] == []
+    with pytest.raises(InputError, match="expected a text or a message, got NoneType"):
+        fact_check.invoke({"question": QUESTION})
 
 
 def test_llama_index(names: Names, failing: FactChecker) -> None:

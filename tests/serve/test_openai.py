@@ -15,6 +15,8 @@ import pytest
 import uvicorn
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from factcheck_local.cli import cli
 from factcheck_local.core import egress
@@ -28,6 +30,7 @@ from tests.models.llama_server import llama_server
 from tests.models.scripted_server import Answer, Script, ScriptedServer
 
 from .conftest import service_of
+from .test_any_request import EXAMPLES, any_json
 
 Serve = Callable[..., TestClient]
 Behind = Callable[..., ScriptedServer]
@@ -288,8 +291,8 @@ def test_faults_of_the_model_server(
     serve: Serve, behind: Behind, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     monkeypatch.setattr(upstream, "MOST_BYTES", 65_536)
-    given, status, said = FAULTS[fault]
-    answered = serve(openai=ServerOptions(behind(lambda _: given).url)).post(PATH, json=CHAT)
+    sent, status, said = FAULTS[fault]
+    answered = serve(openai=ServerOptions(behind(lambda _: sent).url)).post(PATH, json=CHAT)
     assert answered.status_code == status
     assert answered.headers["content-type"] == "application/problem+json"
     assert said in answered.json()["detail"]
@@ -329,6 +332,32 @@ def test_one_that_is_silent_or_slow(
     monkeypatch.setattr(upstream, "LONGEST", -1.0)
     slow = serve(openai=ServerOptions(behind(lambda _: Answer({})).url)).post(PATH, json=CHAT)
     assert (slow.status_code, "took more than" in slow.json()["detail"]) == (504, True)
+
+
+def test_whatever_both_sides_send(serve: Serve, behind: Behind) -> None:
+    replies: list[Any] = []
+    server = behind(lambda _asked: replies[0])
+    client = serve(openai=ServerOptions(server.url), queue=10**9, per_minute=1e9)
+    messages = st.fixed_dictionaries({"role": st.just("user"), "content": any_json})
+    choices = st.fixed_dictionaries({}, optional={"message": any_json, "delta": any_json})
+
+    @settings(max_examples=EXAMPLES, deadline=None)
+    @given(
+        st.fixed_dictionaries({"messages": st.lists(messages | any_json, max_size=2) | any_json}),
+        st.fixed_dictionaries({"choices": st.lists(choices | any_json, max_size=2) | any_json}),
+        st.booleans(),
+    )
+    def one(body: object, reply: object, streams: bool) -> None:
+        told = json.dumps(reply)
+        answer = Answer(f"data: {told}\n\ndata: [DONE]\n", headers=STREAM)
+        replies[:] = [answer if streams else Answer(told)]
+        sent = {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+        answered = client.post(PATH, params={"wait": 0}, **sent)  # type: ignore[arg-type]
+        assert answered.status_code == 200
+        (found,) = events(answered.text)[-2:-1] if streams else [answered.json()]
+        assert found["factcheck"]["state"] in ("queued", "skipped", "failed")
+
+    one()
 
 
 def test_only_the_named_address_is_opened(serve: Serve) -> None:
