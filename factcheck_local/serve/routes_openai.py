@@ -18,7 +18,7 @@ from factcheck_local.report import findings
 from factcheck_local.serve.access import Caller
 from factcheck_local.serve.problems import Problem, line_of
 from factcheck_local.serve.requests import CheckRequest
-from factcheck_local.serve.routes_checks import LONGEST_WAIT, Checking, wait_for
+from factcheck_local.serve.routes_checks import ALIVE, LONGEST_WAIT, Checking, wait_for
 from factcheck_local.serve.service import Service
 from factcheck_local.serve.upstream import Upstream, lines, parts
 
@@ -106,30 +106,35 @@ async def _stream(
     reply: httpx.Response, check: Callable[[object], Awaitable[Json]]
 ) -> AsyncIterator[bytes]:
     """A reply's lines as they come, and before the last what was found."""
-    text, last, done = "", dict[str, Any](), False
-
-    async def found() -> bytes:
-        # A choice, since many clients take for granted that there is one.
-        choice = {"index": 0, "delta": {}, "finish_reason": None}
-        return _event(last | {"choices": [choice], "factcheck": await check(text)})
-
+    text, last, end = "", dict[str, Any](), b""
     try:
         async for line in lines(reply):
             data = line[5:].strip() if line.startswith(b"data:") else b""
+            if data == b"[DONE]":
+                end = b"data: [DONE]\n\n"
+                break
             chunk = _object(data)
-            if data == b"[DONE]" and not done:
-                done = True
-                yield await found()
-            elif chunk is not None:
+            if chunk is not None:
                 last = {name: chunk[name] for name in _REPEATED if name in chunk}
                 text += _delta(chunk)
                 if chunk.pop("factcheck", None) is not None:  # only this server may say that
                     line = b"data: " + json.dumps(chunk).encode() + b"\n"
             yield line
-        if not done:
-            yield b"\n\n" + await found()
     except Problem as error:
         yield b"\n\n" + _event({"error": {"message": str(error), "code": error.status}})
+        return
+    finally:
+        await reply.aclose()
+    checking = asyncio.ensure_future(check(text))
+    try:
+        while not (await asyncio.wait([checking], timeout=ALIVE))[0]:
+            yield b":\n\n"  # so that nothing in between takes the connection for dead
+    finally:
+        checking.cancel()
+    # A choice, since many clients take for granted that there is one.
+    choice = {"index": 0, "delta": {}, "finish_reason": None}
+    found = _event(last | {"choices": [choice], "factcheck": checking.result()})
+    yield (b"" if end else b"\n\n") + found + end
 
 
 def _delta(chunk: Json) -> str:

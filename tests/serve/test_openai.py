@@ -23,7 +23,7 @@ from factcheck_local.core import egress
 from factcheck_local.core.errors import ModelError
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.openai_server.options import ServerOptions
-from factcheck_local.serve import upstream
+from factcheck_local.serve import routes_openai, upstream
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.worker import Worker
 from tests.models.llama_server import llama_server
@@ -91,7 +91,7 @@ def chunk(content: str, **more: object) -> str:
 
 def events(text: str) -> list[Any]:
     """What a stream said, in order."""
-    told = [line.removeprefix("data: ") for line in text.splitlines() if line.strip()]
+    told = [line.removeprefix("data: ") for line in text.split("\n") if line.startswith("data:")]
     return [one if one == "[DONE]" else json.loads(one) for one in told]
 
 
@@ -162,7 +162,10 @@ def test_what_goes_on_and_what_comes_back(
     assert len(server.asked) == 1
 
 
-def test_chunks_pass_as_they_come(serve: Serve, behind: Behind) -> None:
+def test_chunks_pass_as_they_come(
+    serve: Serve, behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes_openai, "ALIVE", 0.05)
     seen = threading.Event()
 
     def script(_asked: object) -> Answer:
@@ -201,7 +204,8 @@ def test_chunks_pass_as_they_come(serve: Serve, behind: Behind) -> None:
         server.should_exit = True
         thread.join()
     assert text.startswith(": alive\n\n")
-    first, second, last, done = events(text.removeprefix(": alive\n\n"))
+    assert "\n\n:\n\n" in text, "while it waits for the check"
+    first, second, last, done = events(text)
     assert [e["choices"][0]["delta"]["content"] for e in (first, second)] == [
         WRONG[:20],
         WRONG[20:],
