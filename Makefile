@@ -62,9 +62,10 @@ fix: venv  ## what the linters can mend by themselves
 # Of the package itself its public names, then the rooms one by one.
 ROOMS := $(patsubst factcheck_local/%/__init__.py,factcheck_local.%,$(wildcard factcheck_local/*/__init__.py))
 
-# Without the source, which would make it 20 MB.
+# Without the source, which would make it 20 MB, and what is not installed here.
 api: venv  ## a reference of all modules out of their docstrings, in out/api
-	$(BIN)/pdoc --docformat google --no-show-source --output-directory $(OUT)/api factcheck_local $(ROOMS)
+	$(BIN)/pdoc --docformat google --no-show-source --output-directory $(OUT)/api factcheck_local $(ROOMS) \
+	  '!factcheck_local.adapters.deepeval'
 
 docs: venv  ## the pages as a site, in out/docs; every link is checked
 	$(BIN)/mkdocs build --strict --quiet

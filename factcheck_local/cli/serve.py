@@ -17,6 +17,7 @@ from factcheck_local.core import egress
 from factcheck_local.core.errors import InputError, StoreError
 
 if TYPE_CHECKING:
+    from factcheck_local.models.openai_server.options import ServerOptions
     from factcheck_local.serve.access import Keys
 
 
@@ -52,6 +53,8 @@ data_option = click.option(
 @click.option(
     "--queue", type=click.IntRange(min=1), default=100, show_default=True, help="Checks that wait."
 )
+@click.option("--openai", metavar="URL", help="Pass chats on to this model server, and check them.")
+@click.option("--api-key-env", metavar="VARIABLE", help="Environment variable with that one's key.")
 @settings_options
 @click.pass_context
 def command(
@@ -65,6 +68,8 @@ def command(
     tls_key: str | None,
     behind_proxy: bool,
     queue: int,
+    openai: str | None,
+    api_key_env: str | None,
     assigned: tuple[str, ...],
     preset: str | None,
 ) -> None:
@@ -89,6 +94,8 @@ def command(
             f"{host} is reached from other machines: give --tls-cert and --tls-key, or "
             "--behind-proxy"
         )
+    if api_key_env is not None and openai is None:
+        raise click.UsageError("--api-key-env goes with --openai")
     need_libraries("serve", "fastapi", "prometheus_client", "uvicorn")
     import uvicorn
 
@@ -108,6 +115,7 @@ def command(
         needs_key=needs_key,
         hosts=frozenset({"localhost", "127.0.0.1", "::1", host.lower(), *map(str.lower, names)}),
         queue=queue,
+        openai=None if openai is None else _model_server(openai, api_key_env),
     )
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.
@@ -224,6 +232,19 @@ def need_libraries(command: str, *libraries: str) -> None:
     except ImportError as error:
         hint = f"pip install 'factcheck-local[{command}]'"
         raise InputError(f"{command} needs {error.name}", hint=hint) from error
+
+
+def _model_server(url: str, api_key_env: str | None) -> ServerOptions:
+    from factcheck_local.models.openai_server.options import (
+        ServerOptions,
+        server_url,
+        travels_in_clear,
+    )
+
+    options = ServerOptions(server_url(url), api_key_env=api_key_env, timeout_seconds=300)
+    if travels_in_clear(options.url):
+        tell(f"{options.url}: over http, what is sent can be read on its way")
+    return options
 
 
 def _is_loopback(host: str) -> bool:

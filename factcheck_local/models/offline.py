@@ -19,6 +19,10 @@ _SWITCHES = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
     "ANONYMIZED_TELEMETRY": "False",
+    # Of the frameworks that factcheck_local.adapters serve. A trace holds the documents' words.
+    "LANGSMITH_TRACING_V2": "false",
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
     # Forked tokenizer threads warn and can dead-lock; one process is enough here.
     "TOKENIZERS_PARALLELISM": "false",
 }

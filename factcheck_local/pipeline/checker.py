@@ -103,6 +103,21 @@ class FactChecker(Loaded):
                 on_event(RunFinished(run))
             return run
 
+    def search(self, query: str, k: int) -> tuple[Context, ...]:
+        """The passages that a query finds, as they are found for a claim.
+
+        Args:
+            query: a text.
+            k: how many at most, at least 1.
+
+        Raises:
+            StoreError: if there is no store.
+            ModelError: if the embedder cannot be loaded.
+        """
+        with self._lock:
+            atom = Atom("query", query, original=query)
+            return self._retrieve([atom], Record(Answer(query)), Work(self._progress), k).contexts
+
     def _verified(self, record: Record, work: Work) -> Run:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         answer = record.answer
@@ -278,7 +293,9 @@ class FactChecker(Loaded):
             progress=work.progress("revise"),
         )
 
-    def _retrieve(self, atoms: Sequence[Atom], record: Record, work: Work) -> Retrieved:
+    def _retrieve(
+        self, atoms: Sequence[Atom], record: Record, work: Work, k: int | None = None
+    ) -> Retrieved:
         store, retriever = self.store, self.retriever
         if record.contexts is None and store is None and retriever is None:
             raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
@@ -305,7 +322,7 @@ class FactChecker(Loaded):
         with work.stage("retrieve"):
             found = find(
                 atoms,
-                k=self.settings.k,
+                k=self.settings.k if k is None else k,
                 queries=queries,
                 reranker=reranker,
                 progress=work.progress("rerank"),

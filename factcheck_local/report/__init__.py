@@ -2,6 +2,7 @@
 
 from factcheck_local.report.events import event_json_schema, event_to_dict
 from factcheck_local.report.fact_graph import to_fact_graph
+from factcheck_local.report.findings import findings
 from factcheck_local.report.html import to_html
 from factcheck_local.report.junit import to_junit
 from factcheck_local.report.markdown import to_markdown
@@ -13,6 +14,7 @@ __all__ = [
     "SCHEMA",
     "event_json_schema",
     "event_to_dict",
+    "findings",
     "json_schema",
     "to_dict",
     "to_fact_graph",

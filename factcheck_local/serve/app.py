@@ -21,9 +21,11 @@ from factcheck_local.serve.gate import Gate
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.routes_checks import add_checks
 from factcheck_local.serve.routes_corpus import add_corpus
+from factcheck_local.serve.routes_openai import add_openai
 from factcheck_local.serve.routes_reviews import add_reviews
 from factcheck_local.serve.routes_web import add_web
 from factcheck_local.serve.service import Config, Service, caller_for
+from factcheck_local.serve.upstream import Upstream
 
 
 def create_app(config: Config, *, worker: bool = True) -> FastAPI:
@@ -35,6 +37,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
 
     Raises:
         StoreError: if there is no store, or the checks cannot be kept.
+        ModelError: if the model server's key is not to be had.
     """
     service = Service(config)
     service.digest()
@@ -43,6 +46,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
         from factcheck_local.serve.mcp_transports import Endpoint
 
         endpoint = Endpoint(service)
+    upstream = None if config.openai is None else Upstream(config.openai)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -52,6 +56,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
                 stack.enter_context(service.supervisor)
             if endpoint is not None:
                 await stack.enter_async_context(endpoint.run())
+            if upstream is not None:
+                stack.push_async_callback(upstream.close)
             yield
 
     app = FastAPI(
@@ -73,6 +79,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     add_corpus(app, service)
     add_reviews(app, service)
     add_web(app, service)
+    if upstream is not None:
+        add_openai(app, service, upstream)
     _add_operations(app, service)
     if endpoint is not None:
         app.router.routes.append(Route("/mcp", endpoint))

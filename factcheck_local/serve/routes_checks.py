@@ -74,11 +74,7 @@ def add_checks(app: FastAPI, service: Service) -> None:
             service.submit, body.model_dump(), caller, idempotency_key
         )
         response.headers["Location"] = f"/v1/checks/{check.id}"
-        seconds = wait
-        while check.state not in ENDED and seconds > 0:
-            await asyncio.sleep(min(LOOK, seconds))
-            seconds -= LOOK
-            check = await asyncio.to_thread(jobs.find, check.id)
+        check = await wait_for(jobs, check, wait)
         if check.state not in ENDED:
             return shown(check)
         response.status_code = 200
@@ -176,6 +172,15 @@ def conflicts_of(check_id: str, result: Mapping[str, Any]) -> Iterator[dict[str,
                 "support": sorted(set(sides["entailment"])),
                 "contradict": sorted(set(sides["contradiction"])),
             }
+
+
+async def wait_for(jobs: Jobs, check: Check, seconds: float) -> Check:
+    """The check as it is once it has ended, or after so many seconds."""
+    while check.state not in ENDED and seconds > 0:
+        await asyncio.sleep(min(LOOK, seconds))
+        seconds -= LOOK
+        check = await asyncio.to_thread(jobs.find, check.id)
+    return check
 
 
 async def _events(jobs: Jobs, check_id: str, last: int) -> AsyncIterator[str]:

@@ -14,6 +14,7 @@ from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder
+from factcheck_local.models.openai_server.options import ServerOptions
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.retrieval.search import search
 from factcheck_local.pipeline.settings import Settings
@@ -54,6 +55,7 @@ class Config:
         queue: checks that may wait.
         most_bytes: of a body.
         per_minute: requests of a caller.
+        openai: the model server that is passed through to; None for none.
     """
 
     store: Path
@@ -64,6 +66,7 @@ class Config:
     queue: int = 100
     most_bytes: int = 2 * 2**20
     per_minute: float = 600.0
+    openai: ServerOptions | None = None
 
 
 class Service:

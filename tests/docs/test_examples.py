@@ -76,6 +76,7 @@ def test_the_reference_is_made_and_asks_for_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pdoc", "--docformat", "google", "--no-show-source"]
     rooms = {p.parent.relative_to(ROOT) for p in ROOT.glob("factcheck_local/*/__init__.py")}
     modules = ["factcheck_local", *sorted(".".join(room.parts) for room in rooms)]
+    modules.append("!factcheck_local.adapters.deepeval")  # as in the Makefile: not installed here
     subprocess.run(
         [*command, "--output-directory", str(tmp_path), *modules],
         cwd=ROOT,

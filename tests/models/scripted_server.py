@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -20,11 +20,15 @@ class Asked:
     headers: Mapping[str, str]
     body: Json
     number: int
+    raw: bytes = b""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A status, a body (JSON unless it is text), headers; ``drop`` breaks the connection."""
+    """A status, a body, headers; ``drop`` breaks the connection.
+
+    The body is JSON unless it is text, or comes in parts. With ``drop`` it breaks off after these.
+    """
 
     body: object = None
     status: int = 200
@@ -54,10 +58,11 @@ class ScriptedServer:
                 self.give(found if self.path == "/v1/models" else Answer("no", 404))
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                raw = self.rfile.read(int(self.headers["Content-Length"]))
+                body = json.loads(raw)
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 with outer._lock:
-                    asked = Asked(self.path, headers, body, len(outer.asked))
+                    asked = Asked(self.path, headers, body, len(outer.asked), raw)
                     outer.asked.append(asked)
                     outer.under_way += 1
                     outer.most_at_once = max(outer.most_at_once, outer.under_way)
@@ -67,6 +72,9 @@ class ScriptedServer:
                 self.give(found if isinstance(found, Answer) else Answer(found))
 
             def give(self, answer: Answer) -> None:
+                if isinstance(answer.body, Iterator):
+                    self.give_parts(answer, answer.body)
+                    return
                 if answer.drop:
                     self.close_connection = True
                     self.connection.close()
@@ -82,6 +90,18 @@ class ScriptedServer:
                 except OSError:
                     # The client gave up waiting, as one test has it do.
                     self.close_connection = True
+
+            def give_parts(self, answer: Answer, parts: Iterator[str]) -> None:
+                self.send_response(answer.status)
+                for name, value in {**answer.headers, "Transfer-Encoding": "chunked"}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                for part in parts:
+                    data = part.encode()
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                self.close_connection = answer.drop
+                if not answer.drop:
+                    self.wfile.write(b"0\r\n\r\n")
 
             def log_message(self, *_arguments: object) -> None:
                 pass

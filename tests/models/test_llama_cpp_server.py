@@ -8,46 +8,21 @@ every spelling of a label. Measured here: at most 0.031.
 
 from __future__ import annotations
 
-import json
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
 
 from factcheck_local.core.errors import ScoringError
-from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.openai_server.model import ServerModel
 
+from .llama_server import llama_server
+
 TOLERANCE = 0.06
 CONTEXT = 256
-
-#: ``python -m llama_cpp.server`` with weights that are not repacked: read by the kernels for
-#: AMX, SmolLM2's file crashes llama.cpp 0.3.36 on a processor that has them.
-_SERVER = """
-import runpy
-import llama_cpp.llama_cpp as lib
-
-default = lib.llama_model_default_params
-
-def plain():
-    params = default()
-    params.use_extra_bufts = False
-    return params
-
-lib.llama_model_default_params = plain
-runpy.run_module("llama_cpp.server", run_name="__main__")
-"""
-
-START_SECONDS = 120
 
 PASSAGE = "Staff get 25 days of leave a year. The office in Kiel opens at nine on weekdays. "
 PROMPT = [
@@ -72,47 +47,14 @@ Connect = Callable[..., ServerModel]
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     """Starts servers on loopback, given options; all are ended with the module."""
-    found = find_card("smollm2-135m")
-    weights = found.folder / found.files[0].path
-    running: list[subprocess.Popen[bytes]] = []
+    with ExitStack() as stack:
+        log = tmp_path_factory.mktemp("server")
 
-    def start_one(*options: str) -> str:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        log = tmp_path_factory.mktemp("server") / "log"
-        command = [sys.executable, "-c", _SERVER, "--model", str(weights)]
-        command += ["--model_alias", "smollm", "--host", "127.0.0.1", "--port", str(port)]
-        command += ["--n_ctx", str(CONTEXT), "--verbose", "false", *options]
-        # One thread each: on a busy machine llama.cpp's threads mostly wait for each other.
-        command += ["--n_threads", "1", "--n_threads_batch", "1"]
-        with log.open("wb") as output:
-            running.append(subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT))
-        url = f"http://127.0.0.1:{port}/v1"
-        _wait_for(url, running[-1], log)
-        return url
+        def start_one(*options: str) -> str:
+            size = ("--n_ctx", str(CONTEXT))
+            return stack.enter_context(llama_server(log, *size, *options))
 
-    yield start_one
-    for process in running:
-        process.terminate()
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with direct.open(f"{url}/models", timeout=5) as reply:
-                assert json.load(reply)["data"]
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    pytest.fail(f"no server: {log.read_text()[-2000:]}")
+        yield start_one
 
 
 @pytest.fixture(scope="module")

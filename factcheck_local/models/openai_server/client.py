@@ -50,15 +50,7 @@ class ServerClient:
         self._seconds = options.timeout_seconds
         self._pause = pause
         self._key = _read_key(name, options.api_key_env)
-        egress.allow(*_host_and_port(options.url))
-        self._http = httpx.Client(
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=httpx.Timeout(self._seconds, connect=min(_CONNECT_SECONDS, self._seconds)),
-            follow_redirects=False,
-            trust_env=False,
-            # The system's certificates, among which a company's own authority stands.
-            verify=ssl.create_default_context(),
-        )
+        self._http = httpx.Client(**_arguments(options, self._key))
 
     def close(self) -> None:
         """Close the connections."""
@@ -131,6 +123,29 @@ class ServerClient:
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
+def async_client(name: str, options: ServerOptions) -> httpx.AsyncClient:
+    """What asks a server in an event loop; it may be reached from here on, and nothing else.
+
+    Raises:
+        ModelError: see ``ServerClient``.
+    """
+    return httpx.AsyncClient(**_arguments(options, _read_key(name, options.api_key_env)))
+
+
+def _arguments(options: ServerOptions, key: str) -> dict[str, Any]:
+    """What a client of HTTP is made with; the server may be reached from here on."""
+    egress.allow(*_host_and_port(options.url))
+    seconds = options.timeout_seconds
+    return {
+        "headers": {"Authorization": f"Bearer {key}"} if key else {},
+        "timeout": httpx.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
+        "follow_redirects": False,
+        "trust_env": False,
+        # The system's certificates, among which a company's own authority stands.
+        "verify": ssl.create_default_context(),
+    }
+
+
 def _host_and_port(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
@@ -141,7 +156,7 @@ def _read_key(name: str, variable: str | None) -> str:
         return ""
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise ModelError(f"model {name}: {variable}, which its card names for the key, is not set")
+        raise ModelError(f"model {name}: {variable}, named for its key, is not set")
     # Checked here: the HTTP library's own message would repeat the key.
     if not re.fullmatch("[!-~]+", key):
         raise ModelError(f"model {name}: what {variable} holds cannot be a key")
