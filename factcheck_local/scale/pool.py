@@ -116,14 +116,15 @@ class Pool:
     Args:
         ray: what `connected` gives.
         plan: of the run.
+        worker: what each actor is.
 
     Attributes:
         lost: workers that ended by themselves so far.
     """
 
-    def __init__(self, ray: Any, plan: Plan) -> None:  # noqa: ANN401
+    def __init__(self, ray: Any, plan: Plan, worker: type[Worker] = Worker) -> None:  # noqa: ANN401
         self._ray = ray
-        self._actor = ray.remote(Worker)
+        self._actor = ray.remote(worker)
         self._plan = plan
         self._alike: dict[str, Any] | None = None
         self.lost = 0

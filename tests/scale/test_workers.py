@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from factcheck_local.core import egress
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import EgressError, FactcheckError, InferenceError
 from factcheck_local.core.types import Answer
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
@@ -25,12 +25,11 @@ from factcheck_local.indexer.sync import sync
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.settings import Settings
-from factcheck_local.scale import worker
 from factcheck_local.scale.pool import ATTEMPTS, USAGE, Pool, connected
 from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
 from tests.cli.helpers import factcheck, refused
 
-COUNT = 24
+COUNT = 12
 OPTIONS = ("verify", "a.jsonl", "--relation", "encoder", "--set", "assessor=fr1")
 
 PAGES = {
@@ -62,8 +61,12 @@ class Running:
             port = free.getsockname()[1]
         head = {"ray_client_server_port": port, "include_dashboard": False}
         self.cluster = Cluster(initialize_head=True, head_node_args=head)
-        self.second = self.cluster.add_node(include_dashboard=False)
+        self.add()
         self.address = f"ray://127.0.0.1:{port}"
+
+    def add(self) -> None:
+        """Start another one in its place."""
+        self.second = self.cluster.add_node(include_dashboard=False)
 
     def kill(self) -> None:
         """End the second node as a power cut would."""
@@ -115,7 +118,8 @@ def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
     out = desk / "out"
 
     def kill() -> None:
-        while len(list(out.glob("a-*.json"))) < 2:
+        until = time.monotonic() + 200
+        while len(list(out.glob("a-*.json"))) < 2 and time.monotonic() < until:
             time.sleep(0.01)
         ray.kill()
 
@@ -123,8 +127,89 @@ def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
     killer.start()
     done = factcheck(*OPTIONS, "--output", "out", "--workers", ray.address, "--no-cache")
     killer.join()
-    print(done.err)
     assert done.code == 0
     assert done.err.splitlines()[0] == "0 answers were unchanged; 1 workers were lost"
     assert f"{COUNT} answers verified, 0 failed" in done.err
     assert reports(out) == reports(desk / "plain")
+
+    (out / "a-3.json").unlink()
+    again = factcheck(*OPTIONS, "--output", "out", "--workers", ray.address, "--no-cache")
+    assert again.err.splitlines()[0] == f"{COUNT - 1} answers were unchanged; 0 workers were lost"
+    assert reports(out) == reports(desk / "plain")
+
+
+# ------------------------------------------------------------------ what goes wrong
+
+
+class Scripted(Worker):
+    """What an answer says happens to the worker; no models."""
+
+    def ready(self) -> dict[str, Any] | FactcheckError:
+        return {"version": "1"}
+
+    def verify(self, task: Task) -> Outcome:
+        said = task.record.answer.text
+        if said == "end":
+            os._exit(1)
+        if said == "raise":
+            raise MemoryError
+        if said == "fail":
+            return InferenceError("no answer")
+        try:
+            if said == "reach":
+                socket.create_connection(("192.0.2.1", 9), timeout=1)
+        except FactcheckError as error:
+            return error
+        return {"said": said}
+
+
+class Other(Scripted):
+    """Never like another one."""
+
+    def ready(self) -> dict[str, Any] | FactcheckError:
+        return {"version": str(os.getpid())}
+
+
+def outcomes(module: Any, *texts: str, kind: type[Worker] = Scripted) -> dict[int, Any]:  # noqa: ANN401
+    found: dict[int, Any] = {}
+    pool = Pool(module, Plan(Settings(), None, Path()), kind)
+    tasks = ((n, Task(Record(Answer(text)))) for n, text in enumerate(texts))
+    for number, outcome in pool.verify(tasks):
+        assert number not in found
+        found[number] = str(outcome) if isinstance(outcome, FactcheckError) else outcome
+    return found
+
+
+def test_a_lost_worker_is_replaced_and_its_answer_given_up(ray: Running) -> None:
+    ray.add()
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        assert outcomes(module, "a", "raise", "b", "fail", "c") == {
+            **{0: {"said": "a"}, 2: {"said": "b"}, 3: "no answer", 4: {"said": "c"}},
+            1: f"{ATTEMPTS} workers were lost over it: MemoryError",
+        }
+        (why,) = outcomes(module, "end").values()
+        assert why == f"{ATTEMPTS} workers were lost over it: ActorDiedError"
+        with pytest.raises(EgressError, match=r"^worker on \S+: 192\.0\.2\.1:9: refused"):
+            outcomes(module, "reach")
+        with pytest.raises(FactcheckError, match="is not like the others: version "):
+            outcomes(module, *"abcdefgh", kind=Other)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--workers", "ray"), "--workers needs --output FOLDER (try: factcheck verify --help)"),
+        (("--workers", "ray://x", "--output", "new"), "expected ray or ray://HOST:PORT"),
+        (("--workers", "http://x:1", "--output", "new"), "expected ray or ray://HOST:PORT"),
+    ],
+)
+def test_what_cannot_be_meant(desk: Path, options: tuple[str, ...], why: str) -> None:
+    assert why in refused(*OPTIONS, *options)
+    assert not (desk / "new").exists()
+
+
+def test_ray_that_is_not_there(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    said = refused(*OPTIONS, "--workers", "ray", "--output", str(desk / "new"))
+    assert said == "--workers: Ray is not installed (try: pip install 'factcheck-local[scale]')"
