@@ -126,6 +126,7 @@ class Pool:
         self._ray = ray
         self._actor = ray.remote(worker)
         self._plan = plan
+        self._hired: list[_Hired] = []
         self._alike: dict[str, Any] | None = None
         self.lost = 0
 
@@ -133,11 +134,19 @@ class Pool:
         """The outcome of each task under its number, as they come.
 
         A worker has one task at a time, so that what ended it is known. Where it is lost, its task
-        goes to the next one that is free, and another worker starts on its node.
+        goes to the next one that is free, and another worker starts on its node. All of them end
+        with this.
 
         Raises:
             FactcheckError: if a worker cannot be set up, or none is left.
         """
+        try:
+            yield from self._verify(tasks)
+        finally:
+            for worker in self._hired:
+                self._ray.kill(worker.actor)
+
+    def _verify(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[tuple[int, Outcome]]:
         rest, again = iter(tasks), deque[tuple[int, Task]]()
         losses: Counter[int] = Counter()
         idle: list[_Hired] = []
@@ -210,7 +219,8 @@ class Pool:
         actor = self._actor.options(scheduling_strategy=_on(seat.node), **seat.resources).remote(
             self._plan
         )
-        return actor.ready.remote(), _Hired(seat, actor)
+        self._hired.append(_Hired(seat, actor))
+        return actor.ready.remote(), self._hired[-1]
 
     def _check(self, worker: _Hired, said: dict[str, Any] | FactcheckError) -> None:
         """Refuse a worker that cannot work, or would work otherwise than the first."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import sys
 import threading
@@ -103,10 +104,10 @@ def desk(
 
 
 def reports(folder: Path) -> dict[str, Any]:
-    """Every file by name; of an assessment all but its times."""
+    """Every file by name, without its times."""
     found: dict[str, Any] = {}
     for path in folder.iterdir():
-        found[path.name] = path.read_text()
+        found[path.name] = re.sub("time: .*", "", path.read_text())
         if path.suffix == ".json" and path.stem != "summary":
             found[path.name] = json.loads(found[path.name])
             del found[path.name]["run"]["started"], found[path.name]["run"]["seconds"]
@@ -128,7 +129,8 @@ def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
     done = factcheck(*OPTIONS, "--output", "out", "--workers", ray.address, "--no-cache")
     killer.join()
     assert done.code == 0
-    assert done.err.splitlines()[0] == "0 answers were unchanged; 1 workers were lost"
+    # The one in its place is lost as well, if the node is known to be dead before the end.
+    assert re.match(r"0 answers were unchanged; [12] workers were lost\n", done.err)
     assert f"{COUNT} answers verified, 0 failed" in done.err
     assert reports(out) == reports(desk / "plain")
 
@@ -169,6 +171,10 @@ class Other(Scripted):
     def ready(self) -> dict[str, Any] | FactcheckError:
         return {"version": str(os.getpid())}
 
+    def verify(self, task: Task) -> Outcome:  # noqa: ARG002
+        time.sleep(100)  # the run ends before, when another one is ready
+        return None
+
 
 def outcomes(module: Any, *texts: str, kind: type[Worker] = Scripted) -> dict[int, Any]:  # noqa: ANN401
     found: dict[int, Any] = {}
@@ -193,7 +199,7 @@ def test_a_lost_worker_is_replaced_and_its_answer_given_up(ray: Running) -> None
         with pytest.raises(EgressError, match=r"^worker on \S+: 192\.0\.2\.1:9: refused"):
             outcomes(module, "reach")
         with pytest.raises(FactcheckError, match="is not like the others: version "):
-            outcomes(module, *"abcdefgh", kind=Other)
+            outcomes(module, "a", "b", kind=Other)
 
 
 @pytest.mark.parametrize(
