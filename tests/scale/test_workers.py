@@ -61,7 +61,7 @@ class Running:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         head = {"ray_client_server_port": port, "include_dashboard": False}
-        self.cluster = Cluster(initialize_head=True, head_node_args=head)
+        self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
         self.add()
         self.address = f"ray://127.0.0.1:{port}"
 
