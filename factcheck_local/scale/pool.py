@@ -68,7 +68,11 @@ def connected(address: str | None) -> Iterator[Any]:
         place = urlsplit(address)
         egress.allow(place.hostname or "", place.port or 0)
         try:
-            ray.init(address, **options)
+            try:
+                ray.init(address, **options)
+            except ConnectionAbortedError:
+                # A busy head may not start the server of this client within Ray's 30 seconds.
+                ray.init(address, **options)
         except (ConnectionError, RuntimeError, ray.exceptions.RayError) as error:
             raise InputError(f"{address}: no cluster of Ray: {last_line(error)}") from error
     try:
