@@ -4,11 +4,11 @@
     python -m benchmarks.scale workers --out benchmarks/results
     python -m benchmarks.scale plan --out benchmarks/results
 
-``grouping``: made-up answers of two claims, each read against three of sixteen passages of the
-handbook by the LLM's scorer: answer by answer, the same with the passages' states kept on disk, and
-all claims of a passage together. ``workers``: records with claims over a store of the handbook,
-the encoder, in one process and by Ray; the reports have to be the same. ``plan`` feeds the seconds
-of the latter to a simulation. Each writes ``scale-NAME.json``.
+``grouping``: made-up answers of two claims, each read against three passages of the handbook by the
+LLM's scorer: answer by answer, the same with the passages' states kept on disk, and all claims of a
+passage together. ``workers``: records with claims over a store of the handbook, the encoder, in one
+process and by Ray; the reports have to be the same. ``plan`` feeds the seconds of the latter to a
+simulation. Each writes ``scale-NAME.json``. For ``workers`` the machine has to be quiet.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.scorer import Premise
 
 POLICIES = Path(__file__).resolve().parents[1] / "corpora/handbook/policies"
-PASSAGES, K, WORDS = 16, 3, 150
+MOST, K, WORDS = 16, 3, 150
 
 
 def passages() -> list[str]:
     """Stretches of the handbook of about ``WORDS`` words."""
     words = " ".join(p.read_text(encoding="utf-8") for p in sorted(POLICIES.glob("*.md"))).split()
     cut = [" ".join(words[at : at + WORDS]) for at in range(0, len(words), WORDS)]
-    return cut[:PASSAGES]
+    return cut[:MOST]
 
 
 def claims(number: int) -> list[str]:
@@ -51,10 +51,10 @@ def claims(number: int) -> list[str]:
 # ------------------------------------------------------------------- grouping
 
 
-def grouping(answers: int, llm: str) -> dict[str, Any]:
+def grouping(answers: int, llm: str, most: int) -> dict[str, Any]:
     """Pairs a second of the processor's time, which others on the machine take nothing of."""
     draw = random.Random(0)
-    texts = passages()
+    texts = passages()[:most]
     pairs = [(p, c) for n in range(answers) for p in draw.sample(texts, K) for c in [claims(n)]]
     together: dict[str, list[str]] = {}
     for passage, said in pairs:
@@ -75,7 +75,13 @@ def grouping(answers: int, llm: str) -> dict[str, Any]:
                 scorer.score(Premise("", passage), said)
             rates[name] = 2 * len(pairs) / (time.process_time() - begun)
     model.close()
-    return {"llm": llm, "answers": answers, "pairs": 2 * len(pairs), "pairs_per_second": rates}
+    return {
+        "llm": llm,
+        "answers": answers,
+        "passages": most,
+        "pairs": 2 * len(pairs),
+        "pairs_per_second": rates,
+    }
 
 
 # -------------------------------------------------------------------- workers
@@ -188,11 +194,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["grouping", "workers", "plan"])
     parser.add_argument("--answers", type=int, default=200)
+    parser.add_argument("--passages", type=int, default=MOST)
     parser.add_argument("--llm", default="smollm2-135m")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     make: dict[str, Callable[[], dict[str, Any]]] = {
-        "grouping": lambda: grouping(given.answers, given.llm),
+        "grouping": lambda: grouping(given.answers, given.llm, given.passages),
         "workers": lambda: workers(given.answers),
         "plan": lambda: _planned(given.out),
     }
