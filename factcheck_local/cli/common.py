@@ -302,10 +302,10 @@ def write_report(
         write_text(output, text)
         return
     encoding = view.encoding if form == "text" else "utf-8"
-    click.echo(text.encode(encoding, "replace"), nl=False)
+    click.echo(text.encode(encoding, "replace") if isinstance(text, str) else text, nl=False)
 
 
-def write_text(output: Path, text: str) -> None:
+def write_text(output: Path, text: str | bytes) -> None:
     """Write a file and say so on stderr; see ``replace_file``."""
     replace_file(output, text)
     tell(f"written to {output}")

@@ -26,11 +26,18 @@ class Lines:
     Args:
         every: seconds between two lines; the first comes after as many.
         clock: seconds that only grow.
+        say: takes a line.
     """
 
-    def __init__(self, every: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        every: float,
+        clock: Callable[[], float] = time.monotonic,
+        say: Callable[[str], None] = tell,
+    ) -> None:
         self._every = every
         self._clock = clock
+        self._say = say
         self._stage = ""
         self._begun = self._said = clock()
 
@@ -44,7 +51,8 @@ class Lines:
             return
         self._said = now
         rate = done / (now - self._begun)
-        tell(f"{stage} {done}/{count}, {rate:.2g} per second, {(count - done) / rate:.0f} s left")
+        left = (count - done) / rate
+        self._say(f"{stage} {done}/{count}, {rate:.2g} per second, {left:.0f} s left")
 
 
 def stage_progress() -> StageProgress:
@@ -59,6 +67,15 @@ def stage_progress() -> StageProgress:
         click.echo(f"\r\033[K{stage} {done}/{count}{end}", nl=False, err=True)
 
     return show
+
+
+def many_progress() -> StageProgress:
+    """Shows how many of many answers are done, their rate and the time left."""
+    if messages.quiet:
+        return silent
+    if not sys.stderr.isatty():
+        return Lines(_seconds())
+    return Lines(0.5, say=draw_above)
 
 
 def draw_above(lines: str) -> None:

@@ -14,7 +14,6 @@ from factcheck_local.cli.answers import answer_name, digest
 from factcheck_local.cli.common import replace_file, write_report
 from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError, RecordError
-from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record, decode_answer, load_json
 from factcheck_local.report import SCHEMA
 from factcheck_local.report.html import to_overview
@@ -25,11 +24,11 @@ from factcheck_local.report.render import FORMATS, SERIAL, SINGLE, View, render
 class Sink(Protocol):
     """What takes the assessments as they are made."""
 
-    def earlier(self, name: str, record: Record, checker: FactChecker) -> dict[str, Any] | None:
-        """The assessment of an earlier run that a new one would only repeat."""
+    def earlier(self, name: str, record: Record) -> dict[str, Any] | None:
+        """The assessment of the same record by an earlier run, if a new one may only repeat it."""
 
-    def add(self, name: str, record: Record, assessment: dict[str, Any]) -> None:
-        """Take the assessment of an answer; ``name`` is distinct."""
+    def add(self, number: int, name: str, record: Record, assessment: dict[str, Any]) -> None:
+        """Take the assessment of an answer; ``number`` and ``name`` are distinct."""
 
     def finish(self, failed: list[tuple[str, str]]) -> None:
         """Write what is of all answers; ``failed`` are the others, with reasons."""
@@ -61,16 +60,17 @@ class Stream:
         if self.many and self.form in SINGLE:
             raise click.UsageError(f"several answers as {self.form} need --output FOLDER")
 
-    def earlier(
-        self,
-        name: str,  # noqa: ARG002
-        record: Record,  # noqa: ARG002
-        checker: FactChecker,  # noqa: ARG002
-    ) -> dict[str, Any] | None:
+    def earlier(self, name: str, record: Record) -> dict[str, Any] | None:  # noqa: ARG002
         """None: nothing is kept here."""
         return None
 
-    def add(self, name: str, record: Record, assessment: dict[str, Any]) -> None:  # noqa: ARG002
+    def add(
+        self,
+        number: int,  # noqa: ARG002
+        name: str,  # noqa: ARG002
+        record: Record,  # noqa: ARG002
+        assessment: dict[str, Any],
+    ) -> None:
         """Write it at once where the format allows that."""
         if self.output is None and self.form in SERIAL:
             self._write([assessment])
@@ -95,13 +95,17 @@ class Folder:
         form: the format of the reports.
         view: how they are shown.
         again: whether everything is verified again.
+        tells: whether each report is told.
+        summary: of all answers, once that is finished.
     """
 
     path: Path
     form: str
     view: View
     again: bool = False
-    _entries: list[AnswerEntry] = field(default_factory=list)
+    tells: bool = True
+    summary: dict[str, Any] = field(default_factory=dict)
+    _entries: dict[int, AnswerEntry] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make the folder, before hours are spent on what goes there.
@@ -116,8 +120,8 @@ class Folder:
         except OSError as error:
             raise InputError(f"{self.path}: cannot be made: {error.strerror}") from error
 
-    def earlier(self, name: str, record: Record, checker: FactChecker) -> dict[str, Any] | None:
-        """What is kept under the name, if answer, settings, models and index are the same.
+    def earlier(self, name: str, record: Record) -> dict[str, Any] | None:
+        """What is kept under the name, if it is of the same answer; its run may still be another.
 
         Where a claim could not be scored, another attempt is worth its time.
         """
@@ -127,9 +131,6 @@ class Folder:
         if found["summary"]["counts"]["unscored"] or "coverage" not in found["summary"]:
             # The latter is of a version that counted otherwise.
             return None
-        if checker.unlike(record, found["run"]):
-            return None
-        tell(f"{answer_name(record)}: unchanged, not verified again")
         return found
 
     def _kept(self, name: str) -> dict[str, Any] | None:
@@ -142,7 +143,7 @@ class Folder:
         known = isinstance(value, dict) and value.get("schema") == SCHEMA and "input" in value
         return value if known else None
 
-    def add(self, name: str, record: Record, assessment: dict[str, Any]) -> None:
+    def add(self, number: int, name: str, record: Record, assessment: dict[str, Any]) -> None:
         """Write the report and the assessment."""
         value = assessment | {"input": digest(record)}
         data = self._place(name, "json")
@@ -150,15 +151,19 @@ class Folder:
         report = self._place(name, self.form)
         if report != data:
             replace_file(report, render([value], self.form, self.view))
-        tell(f"written to {report}")
-        self._entries.append(AnswerEntry.of(answer_name(record), report.name, data.name, value))
+        if self.tells:
+            tell(f"written to {report}")
+        entry = AnswerEntry.of(answer_name(record), report.name, data.name, value)
+        self._entries[number] = entry
 
     def finish(self, failed: list[tuple[str, str]]) -> None:
-        """Write the overview as a page and as JSON."""
-        summary = to_summary(self._entries, failed)
-        text = json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        """Write the overview as a page and as JSON; ``summary`` has it, too."""
+        # In the order in which they were given, whichever was done first.
+        entries = [entry for _, entry in sorted(self._entries.items())]
+        self.summary = to_summary(entries, failed)
+        text = json.dumps(self.summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         replace_file(self.path / "summary.json", text)
-        replace_file(self.path / "index.html", to_overview(summary))
+        replace_file(self.path / "index.html", to_overview(self.summary))
         tell(f"written to {self.path / 'index.html'}")
 
     def _place(self, name: str, form: str) -> Path:

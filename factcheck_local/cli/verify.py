@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from factcheck_local.cli.answers import Unusable, answer_name, read_answers, report_names
+from factcheck_local.cli.answers import Unusable, read_answers
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import (
     StorePlace,
@@ -21,22 +19,22 @@ from factcheck_local.cli.common import (
     llm_option,
     make_view,
     only_option,
-    open_store,
     question_option,
     relation_option,
     store_option,
     where_option,
 )
-from factcheck_local.cli.messages import complain, name_language
+from factcheck_local.cli.many import Run, by_workers, here, told, workers_address
+from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import exit_code
-from factcheck_local.cli.progress import answer_progress, stage_progress
-from factcheck_local.cli.sinks import Sink, Stream, make_sink
+from factcheck_local.cli.progress import stage_progress
+from factcheck_local.cli.sinks import Folder, Stream, make_sink
 from factcheck_local.cli.watch import EventLines, Watch, live_claims
-from factcheck_local.core.errors import InferenceError, RecordError
-from factcheck_local.core.text.language import Language
+from factcheck_local.indexer.folder import find_store
+from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
-from factcheck_local.report import to_dict
+from factcheck_local.scale.worker import Plan
 
 
 @click.command("verify", cls=SettingsCommand)
@@ -61,6 +59,7 @@ from factcheck_local.report import to_dict
 @click.option("--stream", is_flag=True, hidden=True)
 @click.option("--no-cache", is_flag=True, hidden=True)
 @click.option("--again", is_flag=True, hidden=True)
+@click.option("--workers", metavar="ray[://HOST:PORT]", callback=workers_address, hidden=True)
 @settings_options
 def command(
     answers: tuple[str, ...],
@@ -70,6 +69,7 @@ def command(
     only: tuple[str, ...] | None,
     output: str | None,
     again: bool,
+    workers: str | None,
     fail_under: float | None,
     fail_on: tuple[str, ...] | None,
     stream: bool,
@@ -87,6 +87,9 @@ def command(
 
     A terminal shows each claim as it is reached; what is final comes with the report. With
     --format jsonl --stream a program gets that, and how far each stage is, as lines of JSON.
+
+    With --workers ray the answers are shared out to a worker per GPU, or per machine, with
+    --workers ray://HOST:PORT to those of a cluster.
 
     \b
     Exit codes, the first that holds:
@@ -112,82 +115,37 @@ def command(
     lines = EventLines() if stream else None
     sink = lines or make_sink(form, view, output, many=many, again=again)
     watch = lines or live_claims(form, output, view)
+    if workers is not None and not isinstance(sink, Folder):
+        raise click.UsageError("--workers needs --output FOLDER")
     if isinstance(sink, Stream):
         check_writable(sink.output)
+    if isinstance(sink, Folder):
+        sink.tells = workers is None
+    run = Run(given, sink, Watch() if workers else watch)
     needs_store = any(record.contexts is None for record in records)
-    store = open_store(store_path) if needs_store or store_path else None
-    summaries: list[dict[str, Any]] = []
-    failed: list[tuple[str, str]] = []
+    place = store_path or (find_store(Path.cwd()) if needs_store else None)
+    store = Store.open(place) if place else None
     try:
         settings = choose_settings(options, assigned, preset, store).settings
-        checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
-        _verify(given, checker, sink, watch, summaries, failed)
+        if workers is None:
+            checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
+            run.gather(here(run, checker))
+        else:
+            plan = Plan(settings, place, Path.cwd(), cache=not no_cache)
+            run.gather(by_workers(run, workers, plan))
     except BaseException as error:
         # What ends a run amid many answers must not take the finished ones with it.
-        if summaries:
-            failed += [(name, _ended(error)) for name in _called(given)[len(summaries + failed) :]]
-            sink.finish(failed)
+        if run.summaries:
+            run.finish(error)
         raise
     finally:
         if store is not None:
             store.close()
-    sink.finish(failed)
-    code = exit_code(summaries, failed=len(failed), fail_under=fail_under, fail_on=fail_on)
+    run.finish()
+    if workers is not None and isinstance(sink, Folder):
+        for line in told(run, sink.summary):
+            tell(line)
+    code = exit_code(
+        list(run.summaries.values()), failed=len(run.failed), fail_under=fail_under, fail_on=fail_on
+    )
     sys.exit(code)
-
-
-def _verify(
-    given: Sequence[Record | Unusable],
-    checker: FactChecker,
-    sink: Sink,
-    watch: Watch,
-    summaries: list[dict[str, Any]],
-    failed: list[tuple[str, str]],
-) -> None:
-    """Every answer; of many, one that fails gets its line and the others go on.
-
-    Args:
-        given: the answers.
-        checker: verifies them.
-        sink: takes the assessments.
-        watch: is told of each answer as it is verified, and of the others.
-        summaries: gets the summary of each assessment.
-        failed: gets the names of the others, with the reason.
-    """
-    names = iter(report_names([found for found in given if isinstance(found, Record)]))
-    many = len(given) > 1
-    for number, (found, called) in enumerate(zip(given, _called(given), strict=True), start=1):
-        if isinstance(found, Unusable):
-            complain(str(found.error), found.error.hint, found.error.exit_code)
-            failed.append((called, str(found.error)))
-            watch.fail(number, *failed[-1])
-            continue
-        name = next(names)
-        if many:
-            answer_progress(number, len(given), called)
-        try:
-            on_event = watch.begin(number, called)
-            assessment = sink.earlier(name, found, checker) or to_dict(
-                checker.verify(found, on_event=on_event)
-            )
-        except (RecordError, InferenceError) as error:
-            if not many:
-                raise
-            complain(f"{called}: {error}", error.hint, error.exit_code)
-            failed.append((called, f"{called}: {error}"))
-            watch.fail(number, *failed[-1])
-            continue
-        if language := assessment["run"]["answer"].get("language"):
-            name_language(called, Language(**language))
-        sink.add(name, found, assessment)
-        summaries.append(assessment["summary"])
-
-
-def _called(given: Sequence[Record | Unusable]) -> list[str]:
-    return [f.name if isinstance(f, Unusable) else answer_name(f) for f in given]
-
-
-def _ended(error: BaseException) -> str:
-    """Why an answer was not reached, for the overview."""
-    why = "interrupted" if isinstance(error, KeyboardInterrupt | click.Abort) else str(error)
-    return f"not verified, the run ended before: {why or type(error).__name__}"

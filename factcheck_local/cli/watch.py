@@ -11,7 +11,6 @@ import click
 
 from factcheck_local.cli import messages
 from factcheck_local.cli.progress import draw_above
-from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.events import ClaimReached, Event, OnEvent, RunFinished
 from factcheck_local.report.events import event_to_dict, failed_event, finished_event
@@ -59,14 +58,13 @@ class EventLines(Watch):
     """Every event as a line of JSON on stdout, at once; also the ``Sink`` of the assessments."""
 
     def __init__(self) -> None:
-        self._number = 0
         self._name: str | None = None
         self._ended = 0
         self._failed = 0
 
     def begin(self, number: int, name: str) -> OnEvent:
         """See ``Watch``."""
-        self._number, self._name = number, name
+        self._name = name
         return partial(self._tell, number, name)
 
     def _tell(self, number: int, name: str, event: Event) -> None:
@@ -79,19 +77,20 @@ class EventLines(Watch):
         self._ended, self._failed = number, self._failed + 1
         _write(failed_event(why, answer=name, number=number))
 
-    def earlier(
-        self,
-        name: str,  # noqa: ARG002
-        record: Record,  # noqa: ARG002
-        checker: FactChecker,  # noqa: ARG002
-    ) -> dict[str, Any] | None:
+    def earlier(self, name: str, record: Record) -> dict[str, Any] | None:  # noqa: ARG002
         """None: nothing is kept here."""
         return None
 
-    def add(self, name: str, record: Record, assessment: dict[str, Any]) -> None:  # noqa: ARG002
+    def add(
+        self,
+        number: int,
+        name: str,  # noqa: ARG002
+        record: Record,  # noqa: ARG002
+        assessment: dict[str, Any],
+    ) -> None:
         """Write the assessment of the answer that was begun."""
-        self._ended = self._number
-        _write(finished_event(assessment, answer=self._name, number=self._number))
+        self._ended = number
+        _write(finished_event(assessment, answer=self._name, number=number))
 
     def finish(self, failed: list[tuple[str, str]]) -> None:
         """Write which answers were not reached; the others have had their last line."""

@@ -6,8 +6,13 @@ import os
 
 
 def available_cores() -> int:
-    """Cores that this process may run on; more threads than that only spin."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores that this process may run on; more threads than that only spin.
+
+    At most ``OMP_NUM_THREADS``, by which Ray tells a worker its share of a machine.
+    """
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    share = os.environ.get("OMP_NUM_THREADS", "")
+    return min(here, int(share)) if share.isdecimal() and int(share) else here
 
 
 def has_native_bfloat16() -> bool:

@@ -194,8 +194,7 @@ class FactChecker(Loaded):
             work.notes += _languages(contexts)
             if record.contexts is not None:
                 atoms = _as_pooled(atoms, by_atom)
-        with work.stage("load"):
-            llm = self.llm
+        llm = self._asked_llm(work)
         passages, asked = {c.id: c for c in contexts}, {a.id for a in checked}
         claims = {a.id: a for a in atoms if a.id in asked}
 
@@ -232,7 +231,7 @@ class FactChecker(Loaded):
             assessment=assessment,
             language=language,
             settings=self.settings,
-            models=self.models_used(),
+            models=self.models_used(llm=work.asked_llm),
             index=self.index_used(record),
             risk=self.risk,
             started=started,
@@ -243,8 +242,7 @@ class FactChecker(Loaded):
     def _atoms(
         self, answer: Answer, work: Work, within: Sequence[Span] | None = None
     ) -> tuple[Atom, ...]:
-        with work.stage("load"):
-            llm = self.llm
+        llm = self._asked_llm(work)
         with work.stage("atomize"):
             segments = segment(answer.text)
             chosen = None
@@ -272,6 +270,12 @@ class FactChecker(Loaded):
         work.note(atomized.completed, "sentences with clauses added that their split left out")
         work.note(revised.refused, "rewordings not trusted, the claim stays as split")
         return merge_repeats(revised.atoms)
+
+    def _asked_llm(self, work: Work) -> ChatModel:
+        """The LLM, of which the run then says that it had it."""
+        with work.stage("load"):
+            work.asked_llm = True
+            return self.llm
 
     def _specialist(self, llm: ChatModel) -> Adapted | None:
         """The LLM with its adapter for taking answers apart, where that is asked for and there."""
@@ -348,8 +352,7 @@ class FactChecker(Loaded):
         def look(atom: Atom, queries: Sequence[str]) -> Sequence[Context]:
             return find([atom], k=SHOWN, queries={atom.id: queries}).contexts
 
-        with work.stage("load"):
-            llm = self.llm
+        llm = self._asked_llm(work)
         with work.stage("queries"):
             written = write_queries(
                 atoms,
@@ -411,8 +414,7 @@ class FactChecker(Loaded):
     ) -> Summarized:
         if not self.settings.summarize:
             return Summarized({})
-        with work.stage("load"):
-            llm = self.llm
+        llm = self._asked_llm(work)
         with work.stage("summarize"):
             found = summarize(
                 pairs,

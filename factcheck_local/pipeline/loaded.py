@@ -186,14 +186,18 @@ class Loaded:
         cache_dir = self.store.path if self.store and self._cache else None
         return load_reranker(self.settings.rerank, cache_dir=cache_dir)
 
-    def models_used(self) -> tuple[dict[str, Any], ...]:
-        """Role, id, sha256 and calibration of each model that a run has had."""
+    def models_used(self, *, llm: bool) -> tuple[dict[str, Any], ...]:
+        """Role, id, sha256 and calibration of each model that a run has had.
+
+        Args:
+            llm: whether it asked the LLM, which an earlier run may have loaded.
+        """
         used: list[tuple[str, Identified | RelationModel]] = []
         if self.settings.assessor not in JUDGES:
             used.append(("relation", self.relation_model))
         if "embedder" in self.__dict__ or self.settings.assessor not in JUDGES:
             used.append(("embedder", self.embedder))
-        if "llm" in self.__dict__:
+        if llm:
             used.insert(0, ("llm", self.llm))
         if (reranker := self.__dict__.get("reranker")) is not None:
             used.append(("reranker", reranker))
@@ -228,9 +232,10 @@ class Loaded:
         if found := unlike(run, here):
             return found
         roles = {model["role"] for model in run["models"]}
-        for role in roles & {"llm", "embedder", "reranker"}:
+        for role in roles & {"embedder", "reranker"}:
             getattr(self, role)  # is among those used once it is loaded
-        here["models"] = [model for model in self.models_used() if model["role"] in roles]
+        used = self.models_used(llm="llm" in roles)
+        here["models"] = [model for model in used if model["role"] in roles]
         here["risk"] = asdict(self.risk) if self.risk else None
         here["index"] = self.index_used(record)
         return unlike(run, here)

@@ -23,6 +23,7 @@ class Work:
     Attributes:
         advanced: told how far each stage is.
         on_event: told that and more; None where nobody listens, and then nothing is made for it.
+        asked_llm: whether the run has asked for the LLM.
     """
 
     advanced: StageProgress = silent
@@ -30,6 +31,7 @@ class Work:
     seconds: dict[str, float] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    asked_llm: bool = False
     _stage: str = ""
     _reached: set[str] = field(default_factory=set)
 

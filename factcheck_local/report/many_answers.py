@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from factcheck_local.core.types import Verdict
-from factcheck_local.metrics import factual_precision
+from factcheck_local.metrics import bootstrap_ci, factual_precision
 
 SUMMARY_SCHEMA = "factcheck.summary/1"
 
@@ -60,10 +60,18 @@ def to_summary(entries: Sequence[AnswerEntry], failed: Sequence[tuple[str, str]]
         failed: names of those that could not be verified, each with the reason.
     """
     scored = sum(e.scored for e in entries)
+    interval = bootstrap_ci(
+        entries,
+        lambda drawn: factual_precision(
+            sum(e.supported for e in drawn), sum(e.scored for e in drawn)
+        ),
+    )
     return {
         "schema": SUMMARY_SCHEMA,
         "signatures": list(dict.fromkeys(e.signature for e in entries)),
         "precision": factual_precision(sum(e.supported for e in entries), scored),
+        # Over answers, whose claims stand and fall together; None for one alone.
+        "precision_interval": interval,
         "coverage": sum(e.decided for e in entries) / scored if scored else None,
         "counts": {v.value: sum(e.summary["counts"][v.value] for e in entries) for v in Verdict},
         "answers": [

@@ -14,7 +14,7 @@ from factcheck_local.pipeline.claims.records import RECORD_SUFFIXES
 #: What relative URIs are relative to: the checkout, and the folder that was indexed.
 CHECKOUT, DOCUMENTS = "%SRCROOT%", "DOCUMENTS"
 
-_LINE_OF_RECORDS = re.compile(r"(?P<file>.+), line (?P<line>[0-9]+)", re.DOTALL)
+_LINE_OF_RECORDS = re.compile(r"(?P<file>.+), (?:line|row) (?P<line>[0-9]+)", re.DOTALL)
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -22,7 +22,7 @@ def answer_file(answer: Mapping[str, Any]) -> tuple[str | None, int | None, bool
     """The file that an answer is in.
 
     Returns:
-        Its path, None where it came from no file; the line of a record in it; and whether
+        Its path, None where it came from no file; the line or row of a record in it; and whether
         the file is the answer, so that places in the one are places in the other.
     """
     path = answer["path"]

@@ -13,6 +13,7 @@ from factcheck_local.report.fact_graph import to_fact_graph
 from factcheck_local.report.html import to_html
 from factcheck_local.report.junit import FAILURES, to_junit
 from factcheck_local.report.markdown import to_markdown
+from factcheck_local.report.parquet import to_parquet
 from factcheck_local.report.sarif import to_sarif
 from factcheck_local.report.text import to_text
 
@@ -26,6 +27,7 @@ FORMATS = {
     "sarif": ".sarif",
     "junit": ".xml",
     "fact-graph": ".graph.json",
+    "parquet": ".parquet",
 }
 
 #: Those that other distributions add.
@@ -63,8 +65,8 @@ class View:
 
 def render(
     assessments: Sequence[dict[str, Any]], form: str, view: View, *, titled: bool = False
-) -> str:
-    """The assessments in one of ``FORMATS``, ending with a line end.
+) -> str | bytes:
+    """The assessments in one of ``FORMATS``; a text ends with a line end.
 
     Args:
         assessments: what ``to_dict`` gives for each; a single one for ``SINGLE``.
@@ -74,8 +76,11 @@ def render(
             name above it and a blank line below, and JSON is a list, however many there are.
 
     Raises:
-        InputError: if a plugin's format cannot be loaded, or gives no text.
+        InputError: if a plugin's format cannot be loaded, or gives no text, or pyarrow is needed
+            and not here.
     """
+    if form == "parquet":
+        return to_parquet(assessments)
     if form in ADDED:
         return _by_plugin(form, assessments)
     if form == "text":

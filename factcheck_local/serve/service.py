@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fastapi import Request
 
@@ -244,7 +244,8 @@ class Service:
         result = self.result(check)
         self.audit.add(caller.name, "report.read", check=check.id, form=ending)
         form, media_type = REPORTS[ending]
-        return render([result], form, View()), media_type
+        # Each of these forms is a text.
+        return cast(str, render([result], form, View())), media_type
 
     def result(self, check: Check) -> dict[str, Any]:
         """The assessment of a check.

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from factcheck_local import report
-from factcheck_local.cli import verify
+from factcheck_local.cli import many
 from factcheck_local.core.types import Kind, RelationLabel, Verdict
 from factcheck_local.report import json_schema, to_dict
 from factcheck_local.report.schema import SCHEMA
@@ -42,7 +42,7 @@ def test_assessments_pass(assessor: str) -> None:
 
 def test_what_tests_make_is_checked_as_it_is_made() -> None:
     """See ``tests/conftest.py``: commands and tests alike have the one that checks."""
-    assert report.to_dict is vars(verify)["to_dict"] is to_dict
+    assert report.to_dict is vars(many)["to_dict"] is to_dict
     odd = replace(assessment(*ALL), notes=(3,))  # type: ignore[arg-type]  # what a schema is for
     with pytest.raises(jsonschema.ValidationError):
         to_dict(run(odd))

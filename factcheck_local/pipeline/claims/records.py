@@ -1,4 +1,4 @@
-"""Read what is to be verified: Markdown, plain text, or FactReasoner's records."""
+"""Read what is to be verified: Markdown, plain text, or records in JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from factcheck_local.core.types import Answer, Atom, Context, Span
 from factcheck_local.indexer.reliability import DEFAULT_PRIOR
 
 #: Extensions read as records; everything else is Markdown, or plain text.
-RECORD_SUFFIXES = (".json", ".jsonl")
+RECORD_SUFFIXES = (".json", ".jsonl", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,11 @@ def parse_each(
     Raises:
         RecordError: if the input as a whole is malformed.
     """
-    text = decode_answer(data, path)
     suffix = Path(path).suffix.lower()
+    if suffix == ".parquet":
+        yield from _parse_table(data, path, question)
+        return
+    text = decode_answer(data, path)
     if suffix not in RECORD_SUFFIXES:
         yield Record(Answer(text, path, question))
         return
@@ -90,6 +93,30 @@ def parse_each(
             yield parse_record(value, f"{path}, line {number}", question=question)
         except RecordError as error:
             yield error
+
+
+def _parse_table(data: bytes, path: str, question: str | None) -> Iterator[Record | RecordError]:
+    """A record a row, with the fields of ``parse_record`` as columns."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise RecordError(
+            f"{path}: Parquet needs pyarrow", hint="pip install 'factcheck-local[scale]'"
+        ) from error
+    try:
+        table = pq.ParquetFile(pa.BufferReader(data))
+        known = [
+            n for n in ("input", "output", "atoms", "contexts") if n in table.schema_arrow.names
+        ]
+        rows = (row for batch in table.iter_batches(columns=known) for row in batch.to_pylist())
+        for number, row in enumerate(rows, start=1):
+            try:
+                yield parse_record(row, f"{path}, row {number}", question=question)
+            except RecordError as error:
+                yield error
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise RecordError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
 def load_json(text: str, name: str, line: int | None = None) -> Any:  # noqa: ANN401

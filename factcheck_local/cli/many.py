@@ -1,0 +1,179 @@
+"""The outcomes of answers: made here or by workers, written as they come, and summed up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import click
+
+from factcheck_local.cli.answers import Unusable, answer_name, report_names
+from factcheck_local.cli.messages import complain, name_language, tell
+from factcheck_local.cli.progress import answer_progress, many_progress
+from factcheck_local.cli.sinks import Sink
+from factcheck_local.cli.watch import Watch
+from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
+from factcheck_local.core.text.language import Language
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.report import to_dict
+from factcheck_local.scale.pool import Pool, connected
+from factcheck_local.scale.worker import Plan, Task
+
+#: What stands for Ray on this machine alone.
+RAY = "ray"
+
+#: The number of an answer, from 1, and its assessment, or why it has none.
+Outcomes = Iterator[tuple[int, dict[str, Any] | FactcheckError]]
+
+
+def workers_address(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> str | None:
+    """Refuse what is neither Ray on this machine nor the address of a cluster."""
+    if value is not None and not re.fullmatch(rf"{RAY}(://[^/@?#\s]+:[0-9]{{1,5}})?", value):
+        raise click.BadParameter(f"expected {RAY} or {RAY}://HOST:PORT")
+    return value
+
+
+@dataclass
+class Run:
+    """A run over answers, and how far it is.
+
+    Attributes:
+        given: the answers.
+        sink: takes the assessments.
+        watch: is told of each answer that is verified here, and of those that cannot be.
+        summaries: of the assessments that were made, by number.
+        failed: names of those that could not be, with the reason, by number.
+        seconds: that each took, by number.
+    """
+
+    given: Sequence[Record | Unusable]
+    sink: Sink
+    watch: Watch = field(default_factory=Watch)
+    summaries: dict[int, dict[str, Any]] = field(default_factory=dict)
+    failed: dict[int, tuple[str, str]] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
+
+    @cached_property
+    def called(self) -> dict[int, str]:
+        """What to call each answer, by number."""
+        names = (f.name if isinstance(f, Unusable) else answer_name(f) for f in self.given)
+        return dict(enumerate(names, start=1))
+
+    @cached_property
+    def records(self) -> dict[int, tuple[str, Record]]:
+        """What can be verified, by number, each with the name of its report."""
+        usable = {n: f for n, f in enumerate(self.given, start=1) if isinstance(f, Record)}
+        names = report_names(list(usable.values()))
+        return {n: (name, record) for (n, record), name in zip(usable.items(), names, strict=True)}
+
+    def gather(self, outcomes: Outcomes) -> None:
+        """Write every outcome; of many answers, one that fails gets its line and the others go on.
+
+        Raises:
+            FactcheckError: if a single answer cannot be verified, or whatever ends the run.
+        """
+        for number, outcome in outcomes:
+            called = self.called[number]
+            if isinstance(outcome, FactcheckError):
+                if len(self.given) == 1:
+                    raise outcome
+                why = f"{called}: {outcome}" if number in self.records else str(outcome)
+                complain(why, outcome.hint, outcome.exit_code)
+                self.failed[number] = (called, why)
+                self.watch.fail(number, called, why)
+                continue
+            if language := outcome["run"]["answer"].get("language"):
+                name_language(called, Language(**language))
+            self.sink.add(number, *self.records[number], outcome)
+            self.summaries[number] = outcome["summary"]
+            self.seconds[number] = sum(outcome["run"]["seconds"].values())
+
+    def finish(self, ended: BaseException | None = None) -> None:
+        """Write what is of all answers.
+
+        Args:
+            ended: what ended the run before; then those that were not reached have failed.
+        """
+        if ended is not None:
+            why = "interrupted" if isinstance(ended, KeyboardInterrupt | click.Abort) else ended
+            said = f"not verified, the run ended before: {str(why) or type(ended).__name__}"
+            reached = self.summaries.keys() | self.failed.keys()
+            self.failed |= {n: (c, said) for n, c in self.called.items() if n not in reached}
+        self.sink.finish([failure for _, failure in sorted(self.failed.items())])
+
+    def unusable(self) -> Outcomes:
+        """Those that cannot be read."""
+        for number, found in enumerate(self.given, start=1):
+            if isinstance(found, Unusable):
+                yield number, found.error
+
+
+def here(run: Run, checker: FactChecker) -> Outcomes:
+    """One answer after the other, in this process."""
+    unusable = dict(run.unusable())
+    for number, called in run.called.items():
+        if number in unusable:
+            yield number, unusable[number]
+            continue
+        name, record = run.records[number]
+        if len(run.given) > 1:
+            answer_progress(number, len(run.given), called)
+        try:
+            on_event = run.watch.begin(number, called)
+            earlier = run.sink.earlier(name, record)
+            if earlier is not None and not checker.unlike(record, earlier["run"]):
+                tell(f"{called}: unchanged, not verified again")
+                yield number, earlier
+            else:
+                yield number, to_dict(checker.verify(record, on_event=on_event))
+        except (RecordError, InferenceError) as error:
+            yield number, error
+
+
+def by_workers(run: Run, workers: str, plan: Plan) -> Outcomes:
+    """As they come from workers, see ``scale.pool``: here, or those of a cluster's address."""
+
+    def tasks() -> Iterable[tuple[int, Task]]:
+        for number, (name, record) in run.records.items():
+            earlier = run.sink.earlier(name, record)
+            yield number, Task(record, earlier["run"] if earlier else None)
+
+    yield from run.unusable()
+    progress = many_progress()
+    kept = 0
+    with connected(None if workers == RAY else workers) as ray:
+        pool = Pool(ray, plan)
+        for count, (number, outcome) in enumerate(pool.verify(tasks()), start=1):
+            if outcome is None:
+                kept += 1
+                outcome = run.sink.earlier(*run.records[number])
+            if outcome is None:
+                raise FactcheckError(f"{run.called[number]}: its report was removed meanwhile")
+            yield number, outcome
+            progress("answers", count, len(run.records))
+    tell(f"{kept} answers were unchanged; {pool.lost} workers were lost")
+
+
+def told(run: Run, summary: dict[str, Any]) -> list[str]:
+    """A run over many answers in a few lines.
+
+    Args:
+        run: that is finished.
+        summary: of it, see ``report.many_answers.to_summary``.
+    """
+    lines = [f"{len(run.summaries)} answers verified, {len(run.failed)} failed"]
+    counts = ", ".join(f"{n} {name}" for name, n in summary["counts"].items() if n)
+    lines.append(f"claims: {counts or 'none'}")
+    if summary["precision"] is not None:
+        low_high = summary["precision_interval"]
+        between = " ({:.3f} to {:.3f}, 95 %)".format(*low_high) if low_high else ""
+        lines.append(f"precision {summary['precision']:.3f}{between}")
+    slowest = sorted(run.seconds, key=lambda n: -run.seconds[n])[:3]
+    lines += ["slowest: " + ", ".join(f"{run.called[n]} {run.seconds[n]:.1f} s" for n in slowest)]
+    return lines if slowest else lines[:-1]

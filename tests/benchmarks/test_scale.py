@@ -1,0 +1,33 @@
+"""The plan of docs/scale.md: queues that are known by heart."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.scale import claims, passages, plan
+
+
+def test_a_worker_that_is_half_busy() -> None:
+    """One server, a fixed time of service, load ½: in the mean as much waits as M/D/1 says."""
+    found = plan([8.0], 1, 5_400)
+    assert found["busy"] == pytest.approx(0.5, abs=0.06)
+    assert found["median_seconds"] >= 8.0
+    assert found["p95_seconds"] < 60
+
+
+def test_too_few_workers_fall_behind() -> None:
+    """Twice what they can do: half of what came in the hour still waits."""
+    found = plan([10.0], 2, 2 * 2 * 8_640)
+    came = 3_600 / 10 * 2 * 2
+    assert found["busy"] == pytest.approx(1.0, abs=0.01)
+    assert found["waiting"] == pytest.approx(came / 2, rel=0.15)
+
+
+def test_lost_workers_cost_their_answers_again() -> None:
+    alone, twice = (plan([5.0], 4, 20_000, lost_each=p)["busy"] for p in (0.0, 0.5))
+    assert twice == pytest.approx(2 * alone, rel=0.15), "each is done twice in the mean"
+
+
+def test_what_is_measured_on() -> None:
+    assert len(passages()) == len(set(passages())) == 16
+    assert not set(claims(1)) & set(claims(2))

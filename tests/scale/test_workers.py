@@ -1,0 +1,221 @@
+"""Answers over two nodes of Ray on this machine: real workers, store, embedder and encoder.
+
+One node dies on the way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factcheck_local.core.errors import EgressError, FactcheckError, InferenceError
+from factcheck_local.core.types import Answer
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.models.embedder import SentenceTransformerEmbedder
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.scale.pool import ATTEMPTS, USAGE, Pool, connected
+from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
+from tests.cli.helpers import factcheck, refused
+
+COUNT = 8
+OPTIONS = ("verify", "a.jsonl", "--relation", "encoder", "--set", "assessor=fr1")
+
+PAGES = {
+    "leave.md": "Full-time staff get 25 days of leave a year.\n\nLeave lapses at the end of March.",
+    "pay.md": "Pay comes at the end of the month.\n\nOvertime is paid with the next pay.",
+}
+
+
+def record(number: int) -> dict[str, Any]:
+    """Claims that differ from answer to answer, so that no score is known before."""
+    claims = [
+        f"Staff number {number} gets {number} days of leave.",
+        f"Leave of {number} days lapses in March.",
+        f"Pay number {number} comes at the end of the month.",
+        f"Overtime of {number} hours is paid at once.",
+    ]
+    atoms = [{"id": f"a{i}", "text": text} for i, text in enumerate(claims)]
+    return {"output": " ".join(claims), "atoms": atoms}
+
+
+class Running:
+    """A cluster whose second node can be killed."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        head = {"ray_client_server_port": port, "include_dashboard": False}
+        self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
+        self.add()
+        self.address = f"ray://127.0.0.1:{port}"
+
+    def add(self) -> None:
+        """Start another one in its place."""
+        self.second = self.cluster.add_node(include_dashboard=False)
+
+    def kill(self) -> None:
+        """End the second node as a power cut would."""
+        self.cluster.remove_node(self.second, allow_graceful=False)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Running]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(USAGE, "0")
+        running = Running()
+        yield running
+        running.cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def desk(
+    tmp_path_factory: pytest.TempPathFactory, minilm: SentenceTransformerEmbedder
+) -> Iterator[Path]:
+    """A store, answers, and the reports that a plain run makes of them."""
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "docs").mkdir()
+    for name, text in PAGES.items():
+        (folder / "docs" / name).write_text(text)
+    with Store.create(folder / ".factcheck", Fingerprint.of(minilm)) as store:
+        sync([folder / "docs"], store, minilm)
+    lines = [json.dumps(record(n)) for n in range(COUNT)]
+    (folder / "a.jsonl").write_text("\n".join(lines))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        plain = factcheck(*OPTIONS, "--output", "plain", "--no-cache")
+        assert plain.code == 0, plain.err
+        yield folder
+
+
+def reports(folder: Path) -> dict[str, Any]:
+    """Every file by name, without its times."""
+    found: dict[str, Any] = {}
+    for path in folder.iterdir():
+        found[path.name] = re.sub("time: .*", "", path.read_text())
+        if path.suffix == ".json" and path.stem != "summary":
+            found[path.name] = json.loads(found[path.name])
+            del found[path.name]["run"]["started"], found[path.name]["run"]["seconds"]
+    return found
+
+
+def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
+    """Everything is there, nothing doubled, and as the plain run made it."""
+    out = desk / "out"
+
+    def kill() -> None:
+        until = time.monotonic() + 200
+        while len(list(out.glob("a-*.json"))) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        ray.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    done = factcheck(*OPTIONS, "--output", "out", "--workers", ray.address, "--no-cache")
+    killer.join()
+    assert done.code == 0
+    # The one in its place is lost as well, if the node is known to be dead before the end.
+    assert re.match(r"0 answers were unchanged; [12] workers were lost\n", done.err)
+    assert f"{COUNT} answers verified, 0 failed" in done.err
+    assert reports(out) == reports(desk / "plain")
+
+    (out / "a-3.json").unlink()
+    again = factcheck(*OPTIONS, "--output", "out", "--workers", ray.address, "--no-cache")
+    assert again.err.splitlines()[0] == f"{COUNT - 1} answers were unchanged; 0 workers were lost"
+    assert reports(out) == reports(desk / "plain")
+
+
+# ------------------------------------------------------------------ what goes wrong
+
+
+class Scripted(Worker):
+    """What an answer says happens to the worker; no models."""
+
+    def ready(self) -> dict[str, Any] | FactcheckError:
+        return {"version": "1"}
+
+    def verify(self, task: Task) -> Outcome:
+        said = task.record.answer.text
+        if said == "end":
+            os._exit(1)
+        if said == "raise":
+            raise MemoryError
+        if said == "fail":
+            return InferenceError("no answer")
+        try:
+            if said == "reach":
+                socket.create_connection(("192.0.2.1", 9), timeout=1)
+        except FactcheckError as error:
+            return error
+        return {"said": said}
+
+
+class Other(Scripted):
+    """Never like another one."""
+
+    def ready(self) -> dict[str, Any] | FactcheckError:
+        return {"version": str(os.getpid())}
+
+    def verify(self, task: Task) -> Outcome:  # noqa: ARG002
+        time.sleep(100)  # the run ends before, when another one is ready
+        return None
+
+
+def outcomes(module: Any, *texts: str, kind: type[Worker] = Scripted) -> dict[int, Any]:  # noqa: ANN401
+    found: dict[int, Any] = {}
+    pool = Pool(module, Plan(Settings(), None, Path()), kind)
+    tasks = ((n, Task(Record(Answer(text)))) for n, text in enumerate(texts))
+    for number, outcome in pool.verify(tasks):
+        assert number not in found
+        found[number] = str(outcome) if isinstance(outcome, FactcheckError) else outcome
+    return found
+
+
+def test_a_lost_worker_is_replaced_and_its_answer_given_up(ray: Running) -> None:
+    ray.add()
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        assert outcomes(module, "a", "raise", "b", "fail", "c") == {
+            **{0: {"said": "a"}, 2: {"said": "b"}, 3: "no answer", 4: {"said": "c"}},
+            1: f"{ATTEMPTS} workers were lost over it: MemoryError",
+        }
+        (why,) = outcomes(module, "end").values()
+        assert why == f"{ATTEMPTS} workers were lost over it: ActorDiedError"
+        with pytest.raises(EgressError, match=r"^worker on \S+: 192\.0\.2\.1:9: refused"):
+            outcomes(module, "reach")
+        with pytest.raises(FactcheckError, match="is not like the others: version "):
+            outcomes(module, "a", "b", kind=Other)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--workers", "ray"), "--workers needs --output FOLDER (try: factcheck verify --help)"),
+        (("--workers", "ray://x", "--output", "new"), "expected ray or ray://HOST:PORT"),
+        (("--workers", "http://x:1", "--output", "new"), "expected ray or ray://HOST:PORT"),
+    ],
+)
+def test_what_cannot_be_meant(desk: Path, options: tuple[str, ...], why: str) -> None:
+    assert why in refused(*OPTIONS, *options)
+    assert not (desk / "new").exists()
+
+
+def test_ray_that_is_not_there(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    said = refused(*OPTIONS, "--workers", "ray", "--output", str(desk / "new"))
+    assert said == "--workers: Ray is not installed (try: pip install 'factcheck-local[scale]')"
