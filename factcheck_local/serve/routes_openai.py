@@ -151,7 +151,8 @@ def _delta(chunk: Json) -> str:
 def _question(body: Json) -> str | None:
     """The text of the last message of the user."""
     messages = body.get("messages")
-    for message in reversed(messages if isinstance(messages, list) else ()):
+    turns: list[object] = messages if isinstance(messages, list) else []
+    for message in reversed(turns):
         if _at(message, "role") == "user":
             content = _at(message, "content")
             pieces = content if isinstance(content, list) else [{"text": content}]
