@@ -31,6 +31,19 @@ class _Serving(SettingsCommand, click.Group):
         self.format_commands(ctx, formatter)
 
 
+def _named_folders(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> dict[str, str]:
+    """Name -> absolute path."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, path = text.partition("=")
+        if not name or not name.isprintable() or name in found or not Path(path).is_dir():
+            raise click.BadParameter(f"expected a new NAME= and a folder that is there: {text}")
+        found[name] = str(Path(path).resolve())
+    return found
+
+
 data_option = click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
@@ -54,6 +67,14 @@ data_option = click.option(
 @click.option(
     "--queue", type=click.IntRange(min=1), default=100, show_default=True, help="Checks that wait."
 )
+@click.option(
+    "--folder",
+    "folders",
+    multiple=True,
+    metavar="NAME=PATH",
+    callback=_named_folders,
+    help="Repeatable: a folder that a key of scope index may have indexed.",
+)
 @settings_options
 @click.pass_context
 def command(
@@ -67,6 +88,7 @@ def command(
     tls_key: str | None,
     behind_proxy: bool,
     queue: int,
+    folders: dict[str, str],
     assigned: tuple[str, ...],
     preset: str | None,
 ) -> None:
@@ -108,6 +130,7 @@ def command(
         needs_key=needs_key,
         hosts=frozenset({"localhost", "127.0.0.1", "::1", host.lower(), *map(str.lower, names)}),
         queue=queue,
+        folders=folders,
     )
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.
@@ -145,7 +168,7 @@ def keys_command() -> None:
     "scopes",
     multiple=True,
     required=True,
-    type=click.Choice(["check", "search", "review", "admin"]),
+    type=click.Choice(["check", "search", "review", "index", "admin"]),
     help="Repeatable: what the key is for.",
 )
 @click.option("--as", "groups", multiple=True, help="Repeatable: sees only what this group may.")

@@ -17,6 +17,7 @@ from factcheck_local.serve.gate import Gate
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.routes_checks import add_checks
 from factcheck_local.serve.routes_corpus import add_corpus
+from factcheck_local.serve.routes_index import add_index
 from factcheck_local.serve.routes_reviews import add_reviews
 from factcheck_local.serve.service import Config, Service, caller_for
 
@@ -39,7 +40,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
         with ExitStack() as stack:
             stack.callback(service.close)
             if worker:
-                stack.enter_context(service.supervisor)
+                for process in service.processes:
+                    stack.enter_context(process)
             yield
 
     app = FastAPI(
@@ -60,6 +62,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     add_checks(app, service)
     add_corpus(app, service)
     add_reviews(app, service)
+    add_index(app, service)
     _add_operations(app, service)
     return app
 

@@ -12,7 +12,7 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ from factcheck_local.serve.check import (
 
 #: How often a check is begun: one that ends its process each time is not tried for ever.
 ATTEMPTS = 3
+
+#: States in which a check stands for the same one that comes again.
+SAME: tuple[State, ...] = ("queued", "running", "done")
 
 _VERSION = 1
 _TABLES = """
@@ -103,6 +106,7 @@ class Jobs:
         most: int,
         key: str | None = None,
         first: Callable[[str], None] = silent,
+        waiting: bool = False,
     ) -> Check:
         """Queue a check, unless the same is there.
 
@@ -116,6 +120,7 @@ class Jobs:
             most: checks that may wait.
             key: an idempotency key of the owner's; None for none.
             first: called with the id of a new check before it counts; if it raises, there is none.
+            waiting: whether only one that has not begun may stand for it.
 
         Returns:
             The check, new or not.
@@ -125,7 +130,7 @@ class Jobs:
             QueueFull: if ``most`` checks wait.
         """
         with self._writing() as db:
-            found = self._same(db, owner, digest, key)
+            found = self._same(db, owner, digest, key, SAME[:1] if waiting else SAME)
             if found is not None:
                 self._use(db, owner, key, digest, found.id)
                 return found
@@ -143,7 +148,13 @@ class Jobs:
             return _find(db, id_)
 
     @staticmethod
-    def _same(db: sqlite3.Connection, owner: str, digest: str, key: str | None) -> Check | None:
+    def _same(
+        db: sqlite3.Connection,
+        owner: str,
+        digest: str,
+        key: str | None,
+        states: Sequence[State],
+    ) -> Check | None:
         if key is not None:
             used = db.execute(
                 "SELECT digest, check_id FROM keys_used WHERE owner = ? AND key = ?", (owner, key)
@@ -154,8 +165,8 @@ class Jobs:
                 return _find(db, used[1])
         row = db.execute(
             f"SELECT {COLUMNS} FROM checks WHERE digest = ? AND owner = ? "
-            "AND state IN ('queued', 'running', 'done') ORDER BY number DESC LIMIT 1",
-            (digest, owner),
+            f"AND state IN ({', '.join('?' * len(states))}) ORDER BY number DESC LIMIT 1",
+            (digest, owner, *states),
         ).fetchone()
         return None if row is None else Check.of(row)
 

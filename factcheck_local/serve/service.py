@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ class Config:
         queue: checks that may wait.
         most_bytes: of a body.
         per_minute: requests of a caller.
+        folders: name -> path of the folders that may be indexed.
     """
 
     store: Path
@@ -54,6 +55,7 @@ class Config:
     queue: int = 100
     most_bytes: int = 2 * 2**20
     per_minute: float = 600.0
+    folders: Mapping[str, str] = field(default_factory=dict)
 
 
 class Service:
@@ -74,6 +76,11 @@ class Service:
         self.measures = Measures()
         task = Task(str(self.jobs.path), str(config.store), config.settings.as_dict())
         self.supervisor = Supervisor(self.jobs, task)
+        self.processes = [self.supervisor]
+        self.indexing = Jobs(config.folder / "indexing.sqlite")
+        if config.folders:
+            task = replace(task, jobs=str(self.indexing.path), folders=config.folders)
+            self.processes.append(Supervisor(self.indexing, task))
         self._store: Store | None = None
         self._stamp = ""
         self._embedder: Embedder | None = None
