@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ from factcheck_local.core.errors import InputError, StoreError
 
 if TYPE_CHECKING:
     from factcheck_local.serve.access import Keys
+
+#: Where the secret of webhooks may stand in the environment.
+SECRET = "FACTCHECK_WEBHOOK_SECRET"
 
 #: What a missing library says.
 EXTRA = "pip install 'factcheck-local[serve]'"
@@ -75,6 +79,19 @@ data_option = click.option(
     callback=_named_folders,
     help="Repeatable: a folder that a key of scope index may have indexed.",
 )
+@click.option(
+    "--webhook",
+    "webhooks",
+    multiple=True,
+    metavar="URL",
+    help="Repeatable: is told, signed and without content, when a check has ended.",
+)
+@click.option(
+    "--webhook-secret",
+    "secret_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=f"File with the secret that signs this; or {SECRET} in the environment.",
+)
 @settings_options
 @click.pass_context
 def command(
@@ -89,6 +106,8 @@ def command(
     behind_proxy: bool,
     queue: int,
     folders: dict[str, str],
+    webhooks: tuple[str, ...],
+    secret_file: Path | None,
     assigned: tuple[str, ...],
     preset: str | None,
 ) -> None:
@@ -131,6 +150,8 @@ def command(
         hosts=frozenset({"localhost", "127.0.0.1", "::1", host.lower(), *map(str.lower, names)}),
         queue=queue,
         folders=folders,
+        webhooks=webhooks,
+        webhook_key=_webhook_key(secret_file) if webhooks else b"",
     )
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.
@@ -220,6 +241,19 @@ def _places(store_path: StorePlace | None, data: Path | None) -> tuple[Path, Pat
     place = place.resolve()
     folder = data or place.with_name(f"{place.name}-server")
     return folder.resolve(), place
+
+
+def _webhook_key(secret_file: Path | None) -> bytes:
+    """What webhooks are signed with.
+
+    Raises:
+        InputError: if there is no secret, or it is none.
+    """
+    from factcheck_local.serve.webhooks import secret_from
+
+    # The processes that the server starts do not need it.
+    given = os.environ.pop(SECRET, "")
+    return secret_from(secret_file.read_text(encoding="utf-8") if secret_file else given)
 
 
 def _keys(folder: Path) -> Keys:

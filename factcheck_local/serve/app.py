@@ -40,8 +40,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
         with ExitStack() as stack:
             stack.callback(service.close)
             if worker:
-                for process in service.processes:
-                    stack.enter_context(process)
+                for beside in service.beside:
+                    stack.enter_context(beside)
             yield
 
     app = FastAPI(
