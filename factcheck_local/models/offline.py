@@ -19,6 +19,9 @@ _SWITCHES = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
     "ANONYMIZED_TELEMETRY": "False",
+    # onnxruntime 1.31 looks up a host of Microsoft's ten seconds after its import, on Linux, too,
+    # by compiled code that the egress guard cannot see.
+    "ORT_DISABLE_TELEMETRY": "1",
     # Forked tokenizer threads warn and can dead-lock; one process is enough here.
     "TOKENIZERS_PARALLELISM": "false",
 }
