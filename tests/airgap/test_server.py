@@ -31,7 +31,7 @@ with httpx.Client(base_url="http://127.0.0.1:8765", trust_env=False, timeout=150
     record = {"output": text, "atoms": [{"id": "a", "text": text, "original": text}]}
     check = client.post("/v1/checks", params={"wait": 120}, json={"record": record}).json()
     found = client.post("/v1/search", json={"query": "days of leave", "k": 1}).json()
-# A library that reports on itself does so some time after its import: onnxruntime after ten seconds.
+# onnxruntime would report on itself ten seconds after its import.
 time.sleep(12)
 server.terminate()
 print(json.dumps({"check": check, "found": found, "code": server.wait()}))

@@ -156,7 +156,7 @@ def test_keys_and_tls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("desk")
 def test_webhooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    make, start = example("webhook-secret")
+    make, start = example("> webhook.secret")
     shell(make)
     with served(start, monkeypatch) as (_, asked):
         config = asked["app"].state.service.config
