@@ -49,7 +49,7 @@ def of_factcheck(words: list[str], folder: Path) -> list[str]:
     """The arguments, with files in place of those that are elsewhere."""
     found = []
     for word in words:
-        if re.match(r"/(run|srv|bundle|docs)\b", word):
+        if re.match(r"/(run|srv|bundle|docs)\b|bundle\.tar", word):
             word = str(folder / Path(word).name)
             Path(word).touch()
         found.append(word)
