@@ -66,7 +66,7 @@ def kills(folder: Path) -> dict[str, Any]:
     does.
     """
     make_store(folder / "store", _notes(folder), 0)
-    server = Server(folder / "store", folder / "data", 4, "--queue", "20")
+    server = Server(folder / "store", folder / "data", 4, "--queue", "8")
     dice, stop = random.Random(0), threading.Event()
     asked: dict[str, str] = {}
 

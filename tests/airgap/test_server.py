@@ -9,7 +9,9 @@ import signal
 import sys
 from pathlib import Path
 
-from .test_no_network import SMALL, factcheck, isolated, needs_namespaces, tracing
+from tests.cli.helpers import SMALL, factcheck
+
+from .test_no_network import isolated, needs_namespaces, tracing
 
 #: Brings loopback up, starts the server, asks for a check and a search, ends it.
 ASK = """
