@@ -35,8 +35,9 @@ from factcheck_local.serve.requests import settings_from, work_of
 #: Seconds between looks at an empty queue, and at least between two counts.
 PAUSE, APART = 0.1, 0.2
 
-#: By how much the process that indexes lets searches and checks go first.
-NICE = 10
+#: By how much a process lets others go first: one that checks searches, which people wait for, and
+#: one that indexes both.
+NICE_CHECKS, NICE_INDEXING = 10, 15
 
 logger = logging.getLogger(__name__)
 
@@ -163,11 +164,12 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     go_offline()
     egress.guard()
+    if sys.platform != "win32":
+        os.nice(NICE_INDEXING if task.folders else NICE_CHECKS)
     jobs, store = Jobs(Path(task.jobs)), Path(task.store)
     if task.folders:
         from factcheck_local.serve.indexing import Indexer
 
-        os.nice(NICE)
         work = Indexer(jobs, store, task.folders).do_next
     else:
         work = Worker(jobs, store, settings_from(task.settings)).do_next

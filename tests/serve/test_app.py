@@ -230,6 +230,11 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
         ("GET", "/v1/checks/x/reviews", None, "review"),
         ("GET", "/v1/reviews", None, "review"),
         ("GET", "/v1/reviews.jsonl", None, "review"),
+        ("GET", "/v1/index", None, "index"),
+        ("POST", "/v1/index", {"folder": "house"}, "index"),
+        ("GET", "/v1/index/x", None, "index"),
+        ("DELETE", "/v1/index/x", None, "index"),
+        ("GET", "/v1/index/x/events", None, "index"),
         ("GET", "/metrics", None, "admin"),
     ]
     reviewed = [("GET", "/v1/checks/x"), ("GET", "/v1/checks/x/report.md")]
