@@ -214,6 +214,7 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
         "check": key(client, "checker", "check"),
         "search": key(client, "searcher", "search"),
         "review": key(client, "reviewer", "review"),
+        "index": key(client, "indexer", "index"),
         "admin": key(client, "admin", "admin"),
     }
     routes = [
