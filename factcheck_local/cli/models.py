@@ -189,7 +189,16 @@ command.add_command(formerly(check_models, "verify", "models check"))
     help="Also the package and all libraries that it needs, for the same Python and system; "
     "pip fetches or builds them.",
 )
-def export_models(bundle: Path, names: tuple[str, ...], with_wheels: bool) -> None:
+@click.option(
+    "--extra",
+    "extras",
+    multiple=True,
+    type=click.Choice(["serve", "ocr", "rst", "wiki"]),
+    help="Repeatable: with the wheels also what this extra needs.",
+)
+def export_models(
+    bundle: Path, names: tuple[str, ...], with_wheels: bool, extras: tuple[str, ...]
+) -> None:
     """Put models, the defaults if none is named, into the file BUNDLE for another machine.
 
     \b
@@ -198,6 +207,8 @@ def export_models(bundle: Path, names: tuple[str, ...], with_wheels: bool) -> No
     """
     from factcheck_local.models.bundle import export_bundle
 
+    if extras and not with_wheels:
+        raise click.UsageError("--extra goes with --with-wheels")
     check_writable(bundle)
     cards = [find_card(name) for name in dict.fromkeys(names or (DEFAULT_EMBEDDER, DEFAULT_LLM))]
     for card in cards:
@@ -205,7 +216,9 @@ def export_models(bundle: Path, names: tuple[str, ...], with_wheels: bool) -> No
             tell(f"{card.id}: comes with the package, left out")
     cards = [card for card in cards if not card.is_shipped]
     with _bytes_bar("export", sum(card.size for card in cards)) as progress:
-        manifest, sha256 = export_bundle(cards, bundle, with_wheels=with_wheels, progress=progress)
+        manifest, sha256 = export_bundle(
+            cards, bundle, with_wheels=with_wheels, extras=extras, progress=progress
+        )
     size = bundle.stat().st_size / 1e6
     wheels = sum(file.path.endswith(".whl") for file in manifest.others)
     held = f"{', '.join(card.id for card in cards)}{f', {wheels} wheels' * bool(wheels)}"

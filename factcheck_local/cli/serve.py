@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from factcheck_local.models.openai_server.options import ServerOptions
     from factcheck_local.serve.access import Keys
 
+#: Where the secret of webhooks may stand in the environment.
+SECRET = "FACTCHECK_WEBHOOK_SECRET"
+
 
 class _Serving(SettingsCommand, click.Group):
     """The server itself, and what is below it."""
@@ -28,6 +32,19 @@ class _Serving(SettingsCommand, click.Group):
         """The options, then the commands below."""
         super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
+
+
+def _named_folders(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> dict[str, str]:
+    """Name -> absolute path."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, path = text.partition("=")
+        if not name or not name.isprintable() or name in found or not Path(path).is_dir():
+            raise click.BadParameter(f"expected a new NAME= and a folder that is there: {text}")
+        found[name] = str(Path(path).resolve())
+    return found
 
 
 data_option = click.option(
@@ -55,6 +72,27 @@ data_option = click.option(
 )
 @click.option("--openai", metavar="URL", help="Pass chats on to this model server, and check them.")
 @click.option("--api-key-env", metavar="VARIABLE", help="Environment variable with that one's key.")
+@click.option(
+    "--folder",
+    "folders",
+    multiple=True,
+    metavar="NAME=PATH",
+    callback=_named_folders,
+    help="Repeatable: a folder that a key of scope index may have indexed.",
+)
+@click.option(
+    "--webhook",
+    "webhooks",
+    multiple=True,
+    metavar="URL",
+    help="Repeatable: is told, signed and without content, when a check has ended.",
+)
+@click.option(
+    "--webhook-secret",
+    "secret_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=f"File with the secret that signs this; or {SECRET} in the environment.",
+)
 @settings_options
 @click.pass_context
 def command(
@@ -70,6 +108,9 @@ def command(
     queue: int,
     openai: str | None,
     api_key_env: str | None,
+    folders: dict[str, str],
+    webhooks: tuple[str, ...],
+    secret_file: Path | None,
     assigned: tuple[str, ...],
     preset: str | None,
 ) -> None:
@@ -116,6 +157,9 @@ def command(
         hosts=frozenset({"localhost", "127.0.0.1", "::1", host.lower(), *map(str.lower, names)}),
         queue=queue,
         openai=None if openai is None else _model_server(openai, api_key_env),
+        folders=folders,
+        webhooks=webhooks,
+        webhook_key=_webhook_key(secret_file) if webhooks else b"",
     )
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.
@@ -153,7 +197,7 @@ def keys_command() -> None:
     "scopes",
     multiple=True,
     required=True,
-    type=click.Choice(["check", "search", "review", "admin"]),
+    type=click.Choice(["check", "search", "review", "index", "admin"]),
     help="Repeatable: what the key is for.",
 )
 @click.option("--as", "groups", multiple=True, help="Repeatable: sees only what this group may.")
@@ -205,6 +249,19 @@ def places(store_path: StorePlace | None, data: Path | None) -> tuple[Path, Path
     place = place.resolve()
     folder = data or place.with_name(f"{place.name}-server")
     return folder.resolve(), place
+
+
+def _webhook_key(secret_file: Path | None) -> bytes:
+    """What webhooks are signed with.
+
+    Raises:
+        InputError: if there is no secret, or it is none.
+    """
+    from factcheck_local.serve.webhooks import secret_from
+
+    # The processes that the server starts do not need it.
+    given = os.environ.pop(SECRET, "")
+    return secret_from(secret_file.read_text(encoding="utf-8") if secret_file else given)
 
 
 def _keys(folder: Path) -> Keys:

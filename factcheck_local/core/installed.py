@@ -43,8 +43,12 @@ def source_tree() -> Path | None:
     return root if (root / "pyproject.toml").is_file() else None
 
 
-def requirements(package: str = PACKAGE) -> tuple[str, ...]:
+def requirements(package: str = PACKAGE, extras: Iterable[str] = ()) -> tuple[str, ...]:
     """What a distribution says that it needs; the package's own also from a checkout.
+
+    Args:
+        package: the distribution.
+        extras: of a checkout, what they need, too; of an installed one it is there, marked.
 
     Raises:
         PackageNotFoundError: if it is not installed.
@@ -52,16 +56,21 @@ def requirements(package: str = PACKAGE) -> tuple[str, ...]:
     root = source_tree()
     if package == PACKAGE and root is not None:
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        return tuple(project["dependencies"])
+        optional = project["optional-dependencies"]
+        return (*project["dependencies"], *(one for e in extras for one in optional.get(e, ())))
     return tuple(metadata.requires(package) or ())
 
 
-def dependencies(package: str = PACKAGE) -> tuple[Dependency, ...]:
+def dependencies(package: str = PACKAGE, extras: Iterable[str] = ()) -> tuple[Dependency, ...]:
     """Everything that a distribution needs in this environment, directly or not, by name.
 
     A distribution that several need is there once for each.
+
+    Args:
+        package: the distribution.
+        extras: of its own; what they need is among it.
     """
-    waiting: list[tuple[str, frozenset[str]]] = [(canonicalize_name(package), frozenset())]
+    waiting = [(str(canonicalize_name(package)), frozenset(extras))]
     seen: set[tuple[str, frozenset[str]]] = set()
     found: list[Dependency] = []
     while waiting:
@@ -88,7 +97,7 @@ def versions(needed: Iterable[Dependency]) -> dict[str, str]:
 
 def _needed(name: str, extras: frozenset[str]) -> Iterator[Requirement]:
     """What applies here of a distribution's requirements."""
-    for text in requirements(name):
+    for text in requirements(name, extras):
         needed = Requirement(text)
         marker = needed.marker
         if marker is None or any(marker.evaluate({"extra": e}) for e in (extras or {""})):

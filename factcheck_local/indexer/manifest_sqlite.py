@@ -29,14 +29,21 @@ class SqliteManifest:
             StoreError: if it is not such a file.
         """
         self._db = open_database(path, _SCHEMA)
+        self._known: tuple[tuple[int, int], tuple[SourceRecord, ...]] | None = None
 
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
 
     def sources(self) -> tuple[SourceRecord, ...]:
-        """See `Manifest.sources`."""
-        return self._read("ORDER BY source")
+        """See `Manifest.sources`; the same tuple as long as nobody has written."""
+        # Of other processes' writes, and of our own. Asked for first: what is written in between
+        # is read again next time.
+        others = self._db.execute("PRAGMA data_version").fetchone()[0]
+        written = (others, self._db.total_changes)
+        if self._known is None or self._known[0] != written:
+            self._known = (written, self._read("ORDER BY source"))
+        return self._known[1]
 
     def find(self, source: str) -> SourceRecord | None:
         """See `Manifest.find`."""

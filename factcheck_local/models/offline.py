@@ -23,6 +23,9 @@ _SWITCHES = {
     "LANGSMITH_TRACING_V2": "false",
     "HAYSTACK_TELEMETRY_ENABLED": "False",
     "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+    # onnxruntime 1.31 looks up a host of Microsoft's ten seconds after its import, on Linux, too,
+    # by compiled code that the egress guard cannot see.
+    "ORT_DISABLE_TELEMETRY": "1",
     # Forked tokenizer threads warn and can dead-lock; one process is enough here.
     "TOKENIZERS_PARALLELISM": "false",
 }

@@ -63,7 +63,7 @@ class OnnxNliEncoder:
         options.log_severity_level = 4
         # 8-bit products overflow on processors without VNNI otherwise, and scores are wrong there.
         options.add_session_config_entry("session.x64quantprecision", "1")
-        # Builds for Windows report to Microsoft otherwise.
+        # What is reported of sessions; what is of the import itself, ``go_offline`` switches off.
         onnxruntime.disable_telemetry_events()
         try:
             self._session: Any = onnxruntime.InferenceSession(

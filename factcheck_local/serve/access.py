@@ -21,7 +21,7 @@ from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.files import write_whole
 
 #: What a key may be for. ``admin`` is all of them, and everybody's checks.
-SCOPES = ("check", "search", "review", "admin")
+SCOPES = ("check", "search", "review", "index", "admin")
 
 #: In front of each key, so that a scanner for secrets knows one.
 PREFIX = "fck_"

@@ -21,6 +21,7 @@ from factcheck_local.serve.gate import Gate
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.routes_checks import add_checks
 from factcheck_local.serve.routes_corpus import add_corpus
+from factcheck_local.serve.routes_index import add_index
 from factcheck_local.serve.routes_openai import add_openai
 from factcheck_local.serve.routes_reviews import add_reviews
 from factcheck_local.serve.routes_web import add_web
@@ -53,7 +54,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
         async with AsyncExitStack() as stack:
             stack.callback(service.close)
             if worker:
-                stack.enter_context(service.supervisor)
+                for beside in service.beside:
+                    stack.enter_context(beside)
             if endpoint is not None:
                 await stack.enter_async_context(endpoint.run())
             if upstream is not None:
@@ -81,6 +83,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     add_web(app, service)
     if upstream is not None:
         add_openai(app, service, upstream)
+    add_index(app, service)
     _add_operations(app, service)
     if endpoint is not None:
         app.router.routes.append(Route("/mcp", endpoint))

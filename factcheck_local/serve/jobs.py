@@ -34,7 +34,10 @@ from factcheck_local.serve.check import (
 #: How often a check is begun: one that ends its process each time is not tried for ever.
 ATTEMPTS = 3
 
-_VERSION = 1
+#: States in which a check stands for the same one that comes again.
+SAME: tuple[State, ...] = ("queued", "running", "done")
+
+_VERSION = 2
 _TABLES = """
 CREATE TABLE checks (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -68,6 +71,14 @@ CREATE TABLE events (
     data TEXT NOT NULL,
     PRIMARY KEY (check_id, number)
 ) WITHOUT ROWID;
+CREATE TABLE hooks (url TEXT PRIMARY KEY);
+CREATE TABLE deliveries (
+    id TEXT PRIMARY KEY,
+    check_id TEXT NOT NULL,
+    url TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due REAL NOT NULL
+);
 """
 
 #: What a check says, and whether a text is in it.
@@ -90,7 +101,7 @@ class Jobs:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._writing() as db:
+        with self.writing() as db:
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, _VERSION):
                 raise StoreError(f"{path}: expected checks of version {_VERSION}, got {version}")
@@ -110,6 +121,7 @@ class Jobs:
         most: int,
         key: str | None = None,
         first: Callable[[str], None] = silent,
+        waiting: bool = False,
     ) -> Check:
         """Queue a check, unless the same is there.
 
@@ -123,6 +135,7 @@ class Jobs:
             most: checks that may wait.
             key: an idempotency key of the owner's; None for none.
             first: called with the id of a new check before it counts; if it raises, there is none.
+            waiting: whether only one that has not begun may stand for it.
 
         Returns:
             The check, new or not.
@@ -131,8 +144,8 @@ class Jobs:
             KeyReused: if the key came with another digest before.
             QueueFull: if ``most`` checks wait.
         """
-        with self._writing() as db:
-            found = self._same(db, owner, digest, key)
+        with self.writing() as db:
+            found = self._same(db, owner, digest, key, SAME[:1] if waiting else SAME)
             if found is not None:
                 self._use(db, owner, key, digest, found.id)
                 return found
@@ -150,7 +163,13 @@ class Jobs:
             return _find(db, id_)
 
     @staticmethod
-    def _same(db: sqlite3.Connection, owner: str, digest: str, key: str | None) -> Check | None:
+    def _same(
+        db: sqlite3.Connection,
+        owner: str,
+        digest: str,
+        key: str | None,
+        states: Sequence[State],
+    ) -> Check | None:
         if key is not None:
             used = db.execute(
                 "SELECT digest, check_id FROM keys_used WHERE owner = ? AND key = ?", (owner, key)
@@ -161,8 +180,8 @@ class Jobs:
                 return _find(db, used[1])
         row = db.execute(
             f"SELECT {COLUMNS} FROM checks WHERE digest = ? AND owner = ? "
-            "AND state IN ('queued', 'running', 'done') ORDER BY number DESC LIMIT 1",
-            (digest, owner),
+            f"AND state IN ({', '.join('?' * len(states))}) ORDER BY number DESC LIMIT 1",
+            (digest, owner, *states),
         ).fetchone()
         return None if row is None else Check.of(row)
 
@@ -182,7 +201,7 @@ class Jobs:
         Raises:
             KeyError: if there is none of this id.
         """
-        with self._writing() as db:
+        with self.writing() as db:
             if _find(db, id_).state not in ENDED:
                 self._end(db, id_, "cancelled")
             return _find(db, id_)
@@ -195,7 +214,7 @@ class Jobs:
         Raises:
             KeyError: if there is none.
         """
-        with self._connected() as db:
+        with self.connected() as db:
             return _find(db, id_)
 
     def result(self, id_: str) -> dict[str, Any] | None:
@@ -204,7 +223,7 @@ class Jobs:
         Raises:
             KeyError: if there is none of this id.
         """
-        with self._connected() as db:
+        with self.connected() as db:
             row = db.execute("SELECT result FROM checks WHERE id = ?", (id_,)).fetchone()
         if row is None:
             raise KeyError(id_)
@@ -231,7 +250,7 @@ class Jobs:
         wanted = {"owner = ?": owner, "state = ?": state, "number < ?": before, _SAYS: text}
         given = {condition: value for condition, value in wanted.items() if value is not None}
         where = " AND ".join(given) or "1"
-        with self._connected() as db:
+        with self.connected() as db:
             # SQLite's own lower() knows ASCII alone.
             db.create_function("fold", 1, str.casefold, deterministic=True)
             rows = db.execute(
@@ -242,7 +261,7 @@ class Jobs:
 
     def ahead(self, check: Check) -> int:
         """How many checks come before one that is queued, those that run among them."""
-        with self._connected() as db:
+        with self.connected() as db:
             row = db.execute(
                 "SELECT count(*) FROM checks WHERE state = 'running' "
                 "OR (state = 'queued' AND number < ?)",
@@ -252,7 +271,7 @@ class Jobs:
 
     def verdicts(self, ids: Sequence[str]) -> dict[str, dict[str, int]]:
         """How many claims of each check have which verdict, of those checks that are done."""
-        with self._connected() as db:
+        with self.connected() as db:
             rows = db.execute(
                 "SELECT id, json_extract(result, '$.summary.counts') FROM checks "
                 f"WHERE result IS NOT NULL AND id IN ({', '.join('?' * len(ids))})",
@@ -262,13 +281,13 @@ class Jobs:
 
     def counts(self) -> dict[str, int]:
         """How many checks are in each state; states without any are left out."""
-        with self._connected() as db:
+        with self.connected() as db:
             rows = db.execute("SELECT state, count(*) FROM checks GROUP BY state").fetchall()
         return dict(rows)
 
     def events(self, id_: str, after: int = 0) -> list[Event]:
         """What was told of a check behind an event's number, in order."""
-        with self._connected() as db:
+        with self.connected() as db:
             rows = db.execute(
                 "SELECT number, name, data FROM events WHERE check_id = ? AND number > ? "
                 "ORDER BY number",
@@ -283,7 +302,7 @@ class Jobs:
 
         One that was begun ``ATTEMPTS`` times has failed.
         """
-        with self._writing() as db:
+        with self.writing() as db:
             rows = db.execute(
                 "SELECT id, attempts FROM checks WHERE state = 'running' ORDER BY number"
             ).fetchall()
@@ -302,7 +321,7 @@ class Jobs:
 
     def claim(self) -> Claimed | None:
         """Begin with the check that waits longest; None if none does."""
-        with self._writing() as db:
+        with self.writing() as db:
             row = db.execute(
                 f"SELECT {COLUMNS} FROM checks WHERE state = 'queued' ORDER BY number LIMIT 1"
             ).fetchone()
@@ -319,12 +338,12 @@ class Jobs:
 
     def is_due(self, claimed: Claimed) -> bool:
         """Whether a check is still to be done by whoever claimed it: not if it was cancelled."""
-        with self._connected() as db:
+        with self.connected() as db:
             return self._holds(db, claimed)
 
     def tell(self, claimed: Claimed, name: str, data: Mapping[str, Any]) -> bool:
         """Add an event of a check that runs; whether it is still due."""
-        with self._writing() as db:
+        with self.writing() as db:
             if not self._holds(db, claimed):
                 return False
             _tell(db, claimed.check.id, name, data)
@@ -332,7 +351,7 @@ class Jobs:
 
     def finish(self, claimed: Claimed, result: Mapping[str, Any]) -> bool:
         """Keep what came of a check; False, and nothing is kept, if it is no longer due."""
-        with self._writing() as db:
+        with self.writing() as db:
             if not self._holds(db, claimed):
                 return False
             self._end(db, claimed.check.id, "done", result=json.dumps(result))
@@ -340,7 +359,7 @@ class Jobs:
 
     def fail(self, claimed: Claimed, problem: str) -> bool:
         """Keep why a check failed; False if it is no longer due."""
-        with self._writing() as db:
+        with self.writing() as db:
             if not self._holds(db, claimed):
                 return False
             self._end(db, claimed.check.id, "failed", problem=problem)
@@ -361,6 +380,11 @@ class Jobs:
             (state, time.time(), result, problem, id_),
         )
         _tell(db, id_, state, {} if problem is None else {"problem": problem})
+        db.execute(  # see ``outbox``
+            "INSERT INTO deliveries (id, check_id, url, due) "
+            "SELECT 'msg_' || lower(hex(randomblob(16))), ?, url, ? FROM hooks",
+            (id_, time.time()),
+        )
 
     @staticmethod
     def _holds(db: sqlite3.Connection, claimed: Claimed) -> bool:
@@ -377,7 +401,12 @@ class Jobs:
     # --------------------------------------------------------------- the file
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def connected(self) -> Iterator[sqlite3.Connection]:
+        """The file, to read it.
+
+        Raises:
+            StoreError: if it cannot be used.
+        """
         try:
             with closing(connect(self.path)) as db:
                 yield db
@@ -385,9 +414,13 @@ class Jobs:
             raise StoreError(f"{self.path}: checks cannot be kept: {error}") from error
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """All of what is done within, or nothing."""
-        with self._connected() as db:
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """All of what is done within, or nothing.
+
+        Raises:
+            StoreError: if the file cannot be used.
+        """
+        with self.connected() as db:
             # A check is told to be queued or done before its answer goes out: to the disk first.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("BEGIN IMMEDIATE")

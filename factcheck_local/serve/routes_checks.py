@@ -144,11 +144,16 @@ def add_checks(app: FastAPI, service: Service) -> None:
     ) -> StreamingResponse:
         """What happens to a check, as server-sent events; ``Last-Event-ID`` goes on behind one."""
         await asyncio.to_thread(service.check, check_id, caller)
-        return StreamingResponse(
-            _events(jobs, check_id, last_event_id),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-        )
+        return stream(jobs, check_id, last_event_id)
+
+
+def stream(jobs: Jobs, id_: str, last: int) -> StreamingResponse:
+    """What was and is told of a check behind an event's number, until it has ended."""
+    return StreamingResponse(
+        _events(jobs, id_, last),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
 
 
 def whose(caller: Caller) -> str | None:

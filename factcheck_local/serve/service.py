@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +31,7 @@ from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.requests import SearchRequest, digest_of, work_of
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
+from factcheck_local.serve.webhooks import Webhooks
 from factcheck_local.serve.worker import Task
 
 #: Endings of a report -> its format and media type.
@@ -56,6 +58,9 @@ class Config:
         most_bytes: of a body.
         per_minute: requests of a caller.
         openai: the model server that is passed through to; None for none.
+        folders: name -> path of the folders that may be indexed.
+        webhooks: addresses that are told when a check or an indexing job has ended.
+        webhook_key: what that is signed with.
     """
 
     store: Path
@@ -67,6 +72,9 @@ class Config:
     most_bytes: int = 2 * 2**20
     per_minute: float = 600.0
     openai: ServerOptions | None = None
+    folders: Mapping[str, str] = field(default_factory=dict)
+    webhooks: tuple[str, ...] = ()
+    webhook_key: bytes = field(default=b"", repr=False)
 
 
 class Service:
@@ -87,6 +95,14 @@ class Service:
         self.measures = Measures()
         task = Task(str(self.jobs.path), str(config.store), config.settings.as_dict())
         self.supervisor = Supervisor(self.jobs, task)
+        self.indexing = Jobs(config.folder / "indexing.sqlite")
+        queues = {"check": self.jobs, "index": self.indexing}
+        webhooks = Webhooks(queues, config.webhooks, config.webhook_key)
+        #: What runs beside the routes.
+        self.beside: list[AbstractContextManager[object]] = [self.supervisor, webhooks]
+        if config.folders:
+            task = replace(task, jobs=str(self.indexing.path), folders=config.folders)
+            self.beside.append(Supervisor(self.indexing, task))
         self._store: Store | None = None
         self._stamp = ""
         self._embedder: Embedder | None = None

@@ -1,7 +1,8 @@
-"""The process with the models: takes the check that waits longest, again and again.
+"""A process that works: takes the check that waits longest, again and again.
 
-It is started by the server (``supervisor``), which tells it on its standard input what to work on,
-and whose end it notices there: a server that is killed leaves no process behind.
+There is one with the models, and one that indexes (``indexing``), where folders are named. The
+server starts them (``supervisor``) and tells each on its standard input what to work on. There
+they notice the server's end, too: one that is killed leaves no process behind.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ from factcheck_local.serve.requests import settings_from, work_of
 #: Seconds between looks at an empty queue, and at least between two counts.
 PAUSE, APART = 0.1, 0.2
 
+#: By how much a process lets others go first: one that checks searches, which people wait for, and
+#: one that indexes both.
+NICE_CHECKS, NICE_INDEXING = 10, 15
+
 logger = logging.getLogger(__name__)
 
 
@@ -49,11 +54,13 @@ class Task:
         jobs: the file of checks.
         store: the store's folder.
         settings: of the server, by name.
+        folders: name -> path of those to index; with any it indexes, and checks nothing.
     """
 
     jobs: str
     store: str
     settings: Mapping[str, Any]
+    folders: Mapping[str, str] = field(default_factory=dict)
 
 
 class Worker:
@@ -79,21 +86,7 @@ class Worker:
 
     def do_next(self) -> bool:
         """Do the check that waits longest; False if none does."""
-        claimed = self._jobs.claim()
-        if claimed is None:
-            return False
-        try:
-            self._jobs.finish(claimed, self._checked(claimed))
-        except Withdrawn:
-            logger.info("check %s: withdrawn", claimed.check.id)
-        except FactcheckError as error:
-            self._jobs.fail(claimed, str(error))
-        except Exception as error:
-            # Whatever it is, the checks that wait are not to wait for ever. Without the message,
-            # which may hold a text.
-            logger.error("check %s: %s", claimed.check.id, type(error).__name__)
-            self._jobs.fail(claimed, f"an error of the server: {type(error).__name__}")
-        return True
+        return do_next(self._jobs, self._checked)
 
     def _checked(self, claimed: Claimed) -> dict[str, Any]:
         request = claimed.check.request
@@ -102,6 +95,25 @@ class Worker:
         with Store.open(self._store) as store:
             checker = FactChecker(work.settings, store, shared=self._models)
             return to_dict(checker.verify(work.record, on_event=Teller(self._jobs, claimed)))
+
+
+def do_next(jobs: Jobs, do: Callable[[Claimed], Mapping[str, Any]]) -> bool:
+    """Do what waits longest, and keep what came of it or why it failed; False if nothing waits."""
+    claimed = jobs.claim()
+    if claimed is None:
+        return False
+    try:
+        jobs.finish(claimed, do(claimed))
+    except Withdrawn:
+        logger.info("check %s: withdrawn", claimed.check.id)
+    except FactcheckError as error:
+        jobs.fail(claimed, str(error))
+    except Exception as error:
+        # Whatever it is, the checks that wait are not to wait for ever. Without the message,
+        # which may hold a text.
+        logger.error("check %s: %s", claimed.check.id, type(error).__name__)
+        jobs.fail(claimed, f"an error of the server: {type(error).__name__}")
+    return True
 
 
 class Teller:
@@ -125,14 +137,22 @@ class Teller:
         """
         if isinstance(event, RunFinished):
             return  # told with the result, in one transaction
-        now = time.monotonic()
         counts = isinstance(event, StageAdvanced) and event.done < event.count
+        told = event_to_dict(event, answer=self._claimed.check.request["body"]["name"])
+        self.tell(told["event"], told, counts=counts)
+
+    def tell(self, name: str, data: Mapping[str, Any], *, counts: bool) -> None:
+        """Tell an event, unless it counts on and the last one that did is not long ago.
+
+        Raises:
+            Withdrawn: if the check is no longer to be done.
+        """
+        now = time.monotonic()
         if counts and now - self._told < APART:
             due = self._jobs.is_due(self._claimed)
         else:
             self._told = now if counts else self._told
-            told = event_to_dict(event, answer=self._claimed.check.request["body"]["name"])
-            due = self._jobs.tell(self._claimed, told["event"], told)
+            due = self._jobs.tell(self._claimed, name, data)
         if not due:
             raise Withdrawn
 
@@ -144,9 +164,17 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     go_offline()
     egress.guard()
-    worker = Worker(Jobs(Path(task.jobs)), Path(task.store), settings_from(task.settings))
+    if sys.platform != "win32":
+        os.nice(NICE_INDEXING if task.folders else NICE_CHECKS)
+    jobs, store = Jobs(Path(task.jobs)), Path(task.store)
+    if task.folders:
+        from factcheck_local.serve.indexing import Indexer
+
+        work = Indexer(jobs, store, task.folders).do_next
+    else:
+        work = Worker(jobs, store, settings_from(task.settings)).do_next
     while True:
-        if not worker.do_next():
+        if not work():
             time.sleep(PAUSE)
 
 

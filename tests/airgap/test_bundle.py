@@ -387,7 +387,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     needed = (Dependency("tiny-lib", ">=1", "1.0", "tiny-app"),)
-    monkeypatch.setattr(wheels, "dependencies", lambda: needed)
+    monkeypatch.setattr(wheels, "dependencies", lambda **_: needed)
     monkeypatch.setattr(wheels, "own_requirement", lambda: "tiny-app==1.0")
     return folder
 
@@ -452,11 +452,26 @@ def test_a_wheel_that_cannot_be_had(own: ModelCard, index: Path, tmp_path: Path)
     assert not (tmp_path / "b.tar").exists()
 
 
+def test_what_an_extra_needs_comes_along_where_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(wheels, "pip", lambda *arguments: asked.extend(arguments))
+    wheels.collect_wheels(tmp_path)
+    assert not any(one.startswith(("fastapi", "starlette")) for one in asked)
+    wheels.collect_wheels(tmp_path, ["serve"])
+    names = {one.partition("==")[0] for one in asked}
+    assert {"fastapi", "starlette", "uvicorn", "prometheus-client", "chromadb"} <= names
+    assert "pytest" not in names
+    line = refused("models", "export", tmp_path / "b.tar", "--extra", "serve")
+    assert "--extra goes with --with-wheels" in line
+
+
 def test_what_is_missing_here_cannot_be_carried(
     own: ModelCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needed = (Dependency("uvw", ">=1", None, "xyz"),)
-    monkeypatch.setattr(wheels, "dependencies", lambda: needed)
+    monkeypatch.setattr(wheels, "dependencies", lambda **_: needed)
     line = refused("models", "export", tmp_path / "b.tar", own.id, "--with-wheels")
     assert line == "xyz needs uvw>=1, nothing is installed (try: factcheck doctor)"
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import _socket
 import asyncio
 import http.client
+import importlib.util
 import ipaddress
+import os
 import re
 import socket
 import subprocess
@@ -27,6 +29,7 @@ from factcheck_local.core.errors import EgressError, StoreError
 from factcheck_local.indexer import chroma, reader
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.chroma import ChromaServer
+from factcheck_local.models.offline import go_offline
 from factcheck_local.models.openai_server.client import ServerClient
 from factcheck_local.models.openai_server.options import ServerOptions
 from tests.cli.helpers import factcheck, refused
@@ -339,3 +342,16 @@ def test_an_attempt_that_a_library_hushes_up_is_told(monkeypatch: pytest.MonkeyP
     done = factcheck("infer", "-", stdin=GRAPH)
     assert done.code == 0
     assert done.err == f"factcheck: {NAME}:443: refused, something tried to reach it\n"
+
+
+def test_onnxruntime_does_not_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its compiled code does so from its import on; the installed build knows this switch."""
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
+    go_offline()
+    assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
+    found = importlib.util.find_spec("onnxruntime")
+    assert found is not None
+    assert found.origin is not None
+    built = [path.read_bytes() for path in Path(found.origin).parent.glob("capi/*pybind11_state*")]
+    reports = any(b"events.data.microsoft.com" in one for one in built)
+    assert not reports or any(b"ORT_DISABLE_TELEMETRY" in one for one in built)

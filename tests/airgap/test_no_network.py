@@ -73,10 +73,14 @@ def check_outcome(folder: Path) -> None:
 # ----------------------------------------------------- a machine without interfaces
 
 
-def isolated(script: str, *tracer: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in a network namespace of its own, where not even loopback is up."""
+def isolated(script: str, *tracer: str, mounts: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run a shell script in a network namespace of its own, where not even loopback is up.
+
+    With ``mounts`` it may change what is mounted where, for itself.
+    """
+    own = ["--net", *(["--mount"] if mounts else [])]
     return subprocess.run(
-        ["unshare", "--map-root-user", "--net", *tracer, "sh", "-ec", script],
+        ["unshare", "--map-root-user", *own, *tracer, "sh", "-ec", script],
         cwd=ROOT,
         capture_output=True,
         text=True,

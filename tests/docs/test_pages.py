@@ -28,7 +28,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / path).mkdir(parents=True)
     words = [word for _, line in SHOWN + MENTIONED for word in shlex.split(line)]
     for word in words:
-        if re.fullmatch(r"[\w*-][\w*/-]*\.\w+", word):
+        if re.fullmatch(r"\.?[\w*-][\w*/-]*\.\w+", word):
             (tmp_path / word).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / word).touch()
     (tmp_path / "docs").mkdir(exist_ok=True)

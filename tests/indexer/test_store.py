@@ -58,6 +58,23 @@ def test_contexts_carry_what_a_citation_needs(store: Store) -> None:
     assert (two.id, two.page, two.title) == (first.id, None, "a.txt")
 
 
+def test_what_another_process_writes_is_seen_at_once(tmp_path: Path) -> None:
+    made = Fingerprint(EmbedderPrint("x", "0" * 64, 64))
+    with Store.create(tmp_path / "s", made) as store:
+        before = store.sources(), store.digest()
+        assert store.sources() is before[0], "nobody has written"
+        for writer in (store, Store.open(tmp_path / "s")):
+            name = "own.txt" if writer is store else "others.txt"
+            writer.put(record(name), passages(1, name), unit_vectors(1))
+            assert name in [r.source for r in store.sources()]
+            assert store.digest() != before[1]
+            assert store.digest() == writer.digest()
+            writer.revise(replace(store.sources()[0], prior=0.1))
+            assert store.sources()[0].prior == 0.1
+            before = store.sources(), store.digest()
+        writer.close()
+
+
 @both_kinds
 def test_embeddings_come_back_as_given(store: Store) -> None:
     chunks, vectors = passages(5), unit_vectors(5)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from factcheck_local.serve.app import create_app
 from factcheck_local.serve.routes_web import PAGES
+from factcheck_local.serve.service import Config
 
-from .conftest import service_of
+from .conftest import SETTINGS, service_of
 
 #: Cases of each route; `make fuzz` tries more.
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "20"))
 
 any_text = st.text(st.characters(codec="utf-8"), max_size=40)
 any_json = st.recursive(
@@ -45,49 +52,99 @@ searches = st.fixed_dictionaries(
 )
 ids = st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), min_size=1, max_size=20)
 queries = st.dictionaries(
-    st.sampled_from(["state", "before", "limit", "wait"]), st.integers().map(str) | any_text
+    st.sampled_from(["state", "before", "limit", "wait", "since", "q"]),
+    st.integers().map(str) | any_text,
 )
 
 
+words = st.fixed_dictionaries({"verdict": any_json}, optional={"reason": any_json})
+folders = st.fixed_dictionaries({"folder": st.just("house") | any_json})
+
+
+class Request(NamedTuple):
+    """What is sent."""
+
+    method: str
+    path: str
+    body: object = None
+    query: dict[str, str] | None = None
+
+
+def reading(path: st.SearchStrategy[str], *methods: str) -> st.SearchStrategy[Request]:
+    return st.builds(
+        Request, st.sampled_from(methods or ("GET", "HEAD", "PUT")), path, st.none(), queries
+    )
+
+
+def posting(
+    path: st.SearchStrategy[str], body: st.SearchStrategy[object]
+) -> st.SearchStrategy[Request]:
+    wait = st.dictionaries(st.just("wait"), st.just("0") | any_text)
+    return st.builds(Request, st.just("POST"), path, body | any_json, wait)
+
+
+def of_id(path: str) -> st.SearchStrategy[str]:
+    return st.builds(path.format, ids, ids)
+
+
+ROUTES = {
+    "checks": posting(st.just("/v1/checks"), checks),
+    "list": reading(st.just("/v1/checks")),
+    "check": reading(of_id("/v1/checks/{}"), "GET", "DELETE", "HEAD", "PUT"),
+    "events": reading(of_id("/v1/checks/{}/events")),
+    "report": reading(of_id("/v1/checks/{}/report.{}") | of_id("/v1/checks/{}/report.md")),
+    "review": posting(of_id("/v1/checks/{}/claims/{}/review"), words),
+    "reviews": reading(of_id("/v1/checks/{}/reviews")),
+    "all reviews": reading(st.sampled_from(["/v1/reviews", "/v1/reviews.jsonl"])),
+    "again": reading(of_id("/v1/checks/{}/again"), "POST"),
+    "changes": reading(of_id("/v1/checks/{}/changes")),
+    "who and conflicts": reading(st.sampled_from(["/v1/me", "/v1/conflicts"])),
+    "search": posting(st.just("/v1/search"), searches),
+    "passage": reading(of_id("/v1/passages/{}") | st.just("/v1/sources")),
+    "index": posting(st.just("/v1/index"), folders),
+    "job": reading(of_id("/v1/index/{}") | st.just("/v1/index"), "GET", "DELETE", "HEAD"),
+    "job's events": reading(of_id("/v1/index/{}/events")),
+    "elsewhere": reading(ids.map("/{}".format), "GET", "POST", "DELETE", "OPTIONS"),
+}
+
+
 @pytest.fixture(scope="module")
-def anything() -> st.SearchStrategy[tuple[str, str, object, dict[str, str]]]:
-    """Method, path, body and query of a request."""
-    paths = ["", "/events", "/report.md", "/report.html", "/report."]
-    of_check = st.tuples(ids, st.sampled_from(paths)).map(lambda t: f"/v1/checks/{t[0]}{t[1]}")
-    reading = st.tuples(
-        st.sampled_from(["GET", "DELETE", "HEAD", "PUT"]),
-        of_check
-        | ids.map("/v1/passages/{}".format)
-        | st.just("/v1/checks")
-        | ids.map("/{}".format),
-        st.none(),
-        queries,
+def servers(
+    indexed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[TestClient, TestClient]]:
+    """One that is open to all, and one that asks for keys."""
+    place = tmp_path_factory.mktemp("any")
+    shutil.copytree(indexed, place / "at")
+    config = Config(
+        place / "at" / ".factcheck",
+        place / "data",
+        SETTINGS,
+        hosts=frozenset({"testserver"}),
+        queue=10**9,
+        per_minute=1e9,
+        folders={"house": str(place / "at" / "docs")},
     )
-    posting = st.tuples(
-        st.just("POST"),
-        st.just("/v1/checks"),
-        checks | any_json,
-        st.dictionaries(st.just("wait"), st.just("0") | any_text),
-    )
-    searching = st.tuples(st.just("POST"), st.just("/v1/search"), searches | any_json, st.just({}))
-    return st.one_of(reading, posting, searching)
+    guarded = replace(config, folder=place / "guarded", needs_key=True)
+    with (
+        TestClient(create_app(config, worker=False), raise_server_exceptions=False) as one,
+        TestClient(create_app(guarded, worker=False), raise_server_exceptions=False) as other,
+    ):
+        yield one, other
 
 
+@pytest.mark.parametrize("route", list(ROUTES))
 def test_no_request_is_an_error_of_the_server(
-    serve: Callable[..., TestClient],
-    anything: st.SearchStrategy[tuple[str, str, object, dict[str, str]]],
+    servers: tuple[TestClient, TestClient], route: str
 ) -> None:
-    open_to_all = serve(queue=10**9, per_minute=1e9)
-    guarded = serve(queue=10**9, per_minute=1e9, needs_key=True)
-    guarded_before = service_of(guarded).jobs.counts()
+    open_to_all, guarded = servers
 
     @settings(
         max_examples=EXAMPLES,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
-    @given(anything)
-    def one(request: tuple[str, str, object, dict[str, str]]) -> None:
+    @given(ROUTES[route])
+    def one(request: Request) -> None:
         method, path, body, query = request
         sent = {} if body is None else {"json": body}
         try:
@@ -104,4 +161,13 @@ def test_no_request_is_an_error_of_the_server(
         assert (refused.status_code == 200) if shell else (400 <= refused.status_code < 500)
 
     one()
-    assert service_of(guarded).jobs.counts() == guarded_before == {}
+    service = service_of(guarded)
+    assert service.jobs.counts() == service.indexing.counts() == {}
+
+
+def test_no_route_is_left_out(servers: tuple[TestClient, TestClient]) -> None:
+    """Each path of the OpenAPI document is that of a request above."""
+    paths = set(servers[0].get("/openapi.json").json()["paths"])
+    told = Path(__file__).read_text()
+    for path in paths - {"/healthz", "/readyz", "/metrics"}:
+        assert re.sub(r"{\w+}", "{}", path) in told, path

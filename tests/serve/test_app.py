@@ -305,6 +305,7 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
         "check": key(client, "checker", "check"),
         "search": key(client, "searcher", "search"),
         "review": key(client, "reviewer", "review"),
+        "index": key(client, "indexer", "index"),
         "admin": key(client, "admin", "admin"),
     }
     routes = [
@@ -321,6 +322,11 @@ def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
         ("GET", "/v1/checks/x/reviews", None, "review"),
         ("GET", "/v1/reviews", None, "review"),
         ("GET", "/v1/reviews.jsonl", None, "review"),
+        ("GET", "/v1/index", None, "index"),
+        ("POST", "/v1/index", {"folder": "house"}, "index"),
+        ("GET", "/v1/index/x", None, "index"),
+        ("DELETE", "/v1/index/x", None, "index"),
+        ("GET", "/v1/index/x/events", None, "index"),
         ("GET", "/metrics", None, "admin"),
         ("POST", "/v1/checks/x/again", None, "check"),
         ("GET", "/v1/checks/x/changes?since=y", None, "check"),

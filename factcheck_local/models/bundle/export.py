@@ -56,6 +56,7 @@ def export_bundle(
     target: Path,
     *,
     with_wheels: bool = False,
+    extras: Sequence[str] = (),
     progress: ByteProgress = silent,
 ) -> tuple[BundleManifest, str]:
     """Write a bundle; the file appears whole or not at all.
@@ -65,6 +66,7 @@ def export_bundle(
         target: the tar.
         with_wheels: whether the package and what it needs, in the versions that are
             installed here, are added; pip fetches or builds them.
+        extras: of the package, whose libraries come along with the wheels.
         progress: called with the bytes that were newly written.
 
     Returns:
@@ -82,7 +84,7 @@ def export_bundle(
         card.check()
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         scratch = Path(folder)
-        others = _write_others(scratch, target.name, with_wheels)
+        others = _write_others(scratch, target.name, with_wheels, extras)
         manifest = BundleManifest(__version__, tuple(cards), others)
         sources = {file.path: scratch / file.path for file in others}
         sources |= {member_name(c, f): c.folder / f.path for c in cards for f in c.files}
@@ -98,12 +100,14 @@ def export_bundle(
     return manifest, digest(data)
 
 
-def _write_others(folder: Path, bundle: str, with_wheels: bool) -> tuple[ModelFile, ...]:
+def _write_others(
+    folder: Path, bundle: str, with_wheels: bool, extras: Sequence[str]
+) -> tuple[ModelFile, ...]:
     """Put what stands in a bundle beside models into a folder, and describe it."""
     install = ""
     if with_wheels:
         (folder / WHEELS).mkdir()
-        collect_wheels(folder / WHEELS)
+        collect_wheels(folder / WHEELS, extras)
         (folder / REQUIREMENTS).write_text(hashed_requirements(folder / WHEELS), encoding="utf-8")
         install = INSTALL.format(
             python=f"{sys.version_info.major}.{sys.version_info.minor}",

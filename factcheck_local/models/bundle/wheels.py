@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,14 +18,18 @@ from factcheck_local.models.cards import sha256_of
 from factcheck_local.models.pip import pip
 
 
-def collect_wheels(folder: Path) -> None:
+def collect_wheels(folder: Path, extras: Sequence[str] = ()) -> None:
     """Have pip put a wheel of everything into a folder; what has none is built.
+
+    Args:
+        folder: where to.
+        extras: of the package, whose libraries come along.
 
     Raises:
         BundleError: if a library is missing here, or of a version that does not do.
         ModelError: if pip cannot get one of them.
     """
-    needed = dependencies()
+    needed = dependencies(extras=extras)
     for one in needed:
         if not one.is_met:
             raise BundleError(
