@@ -151,7 +151,7 @@ class Service:
                 import torch
 
                 # A query is short, and threads that wait for each other wait for a check, too,
-                # which takes all cores: beside one, p95 is a third of that of two threads.
+                # which takes all cores: beside one, p95 was half of that of two threads or less.
                 torch.set_num_threads(1)
             vectors = self._embedder.embed([wanted.query])
             scope = in_scope(store.sources(), conditions, caller.groups)
