@@ -161,6 +161,11 @@ class Service:
             store, _ = self.opened()
             if self._embedder is None:
                 self._embedder = load_model(store.fingerprint.embedder.id, "embedder")
+                import torch
+
+                # A query is short, and threads that wait for each other wait for a check, too,
+                # which takes all cores: beside one, p95 was half of that of two threads or less.
+                torch.set_num_threads(1)
             vectors = self._embedder.embed([wanted.query])
             scope = in_scope(store.sources(), conditions, caller.groups)
             (hits,) = search(
