@@ -13,7 +13,7 @@ TEST_WORKERS ?= 2
 SUPPLY_TOOLS := uv cyclonedx-bom pip-audit
 DEMO_MODELS := all-minilm-l6-v2 qwen2.5-coder-1.5b
 
-.PHONY: help venv demo test lint fix api docs fuzz bench licences lock sbom audit clean
+.PHONY: help venv demo test lint fix api docs fuzz scale bench licences lock sbom audit clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -72,6 +72,10 @@ docs: venv  ## the pages as a site, in out/docs; every link is checked
 
 fuzz: venv  ## 10,000 texts for each reader of what others wrote
 	FUZZ_EXAMPLES=10000 $(BIN)/python -m pytest -q tests/fuzz
+
+scale: venv  ## answers over two nodes of Ray, of which one dies on the way
+	$(BIN)/factcheck models pull $(TEST_MODELS)
+	RAY_NODES=2 $(BIN)/python -m pytest -q tests/scale
 
 bench: venv  ## the measurements of the README, on the default models
 	$(BIN)/factcheck models pull $(DEMO_MODELS)

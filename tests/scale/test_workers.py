@@ -114,6 +114,8 @@ def reports(folder: Path) -> dict[str, Any]:
     return found
 
 
+# Ray takes one to two minutes until it knows of the death.
+@pytest.mark.skipif("RAY_NODES" not in os.environ, reason="slow; make scale runs it")
 def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
     """Everything is there, nothing doubled, and as the plain run made it."""
     out = desk / "out"
@@ -129,14 +131,15 @@ def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
     done = factcheck(*OPTIONS, "--output", "out", "--workers", ray.address, "--no-cache")
     killer.join()
     assert done.code == 0
-    # The one in its place is lost as well, if the node is known to be dead before the end.
-    assert re.match(r"0 answers were unchanged; [12] workers were lost\n", done.err)
+    # Those in its place are lost as well, until the node is known to be dead.
+    assert re.match(r"0 answers were unchanged; [1-9] workers were lost\n", done.err)
     assert f"{COUNT} answers verified, 0 failed" in done.err
     assert reports(out) == reports(desk / "plain")
 
     (out / "a-3.json").unlink()
     again = factcheck(*OPTIONS, "--output", "out", "--workers", ray.address, "--no-cache")
-    assert again.err.splitlines()[0] == f"{COUNT - 1} answers were unchanged; 0 workers were lost"
+    assert again.err.startswith(f"{COUNT - 1} answers were unchanged; ")
+    assert f"{COUNT} answers verified, 0 failed" in again.err
     assert reports(out) == reports(desk / "plain")
 
 

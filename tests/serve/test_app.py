@@ -167,7 +167,7 @@ def test_conflicts_are_those_of_the_callers_own_checks(serve: Serve) -> None:
 def test_who_asks_is_told(serve: Serve) -> None:
     assert serve().get("/v1/me").json() == {
         "name": "local",
-        "scopes": ["check", "search", "review", "admin"],
+        "scopes": ["check", "search", "review", "index", "admin"],
         "groups": None,
         "keys": False,
     }
