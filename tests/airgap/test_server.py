@@ -9,9 +9,13 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.helpers import SMALL, factcheck
 
 from .test_no_network import isolated, needs_namespaces, tracing
+
+pytestmark = pytest.mark.long
 
 #: Brings loopback up, starts the server, asks for a check and a search, ends it.
 ASK = """

@@ -22,6 +22,8 @@ from factcheck_local.cli import cli
 
 from .pages import blocks, takes_its_options
 
+pytestmark = pytest.mark.long
+
 PAGE = "docs/server.md"
 EXAMPLES = blocks(PAGE)
 

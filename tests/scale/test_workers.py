@@ -30,6 +30,8 @@ from factcheck_local.scale.pool import ATTEMPTS, USAGE, Pool, connected
 from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
 from tests.cli.helpers import factcheck, refused
 
+pytestmark = pytest.mark.long
+
 COUNT = 8
 OPTIONS = ("verify", "a.jsonl", "--relation", "encoder", "--set", "assessor=fr1")
 

@@ -23,6 +23,8 @@ from factcheck_local.serve.worker import Task
 from .conftest import service_of
 from .test_server import until
 
+pytestmark = pytest.mark.long
+
 Serve = Callable[..., TestClient]
 
 

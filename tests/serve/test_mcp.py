@@ -32,6 +32,8 @@ from factcheck_local.serve.worker import Worker
 
 from .conftest import SETTINGS
 
+pytestmark = pytest.mark.long
+
 LEAVE = "Full-time staff get 27 days of paid leave a year."
 BOARD = "The board meets in Lisbon in March."
 

@@ -32,6 +32,8 @@ from tests.models.scripted_server import Answer, Script, ScriptedServer
 from .conftest import service_of
 from .test_any_request import EXAMPLES, any_json
 
+pytestmark = pytest.mark.long
+
 Serve = Callable[..., TestClient]
 Behind = Callable[..., ScriptedServer]
 

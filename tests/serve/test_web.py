@@ -26,7 +26,7 @@ from .conftest import SETTINGS, asked
 from .test_app import LEAVE
 from .test_server import until
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.long]
 
 HOSTILE = '<img src=x onerror="window.owned=1"> \u202eThe car park opens at seven.'
 
