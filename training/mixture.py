@@ -9,6 +9,7 @@ from pathlib import Path
 
 from factcheck_local.pipeline.relation.tables import stated
 from training.adapter.groups import Group, authored, pairs, sets
+from training.overlap import Held
 
 #: How often a passage's tables are written out as statements, see ``relation.tables``.
 STATED = 0.5
@@ -55,6 +56,21 @@ def public_sources(public: Path, shares: Mapping[str, tuple[float, int]]) -> lis
         Source(name, share, pairs(public_file(public, name), held_out=False, least=least))
         for name, (share, least) in shares.items()
     ]
+
+
+def without(drawn_from: Sequence[Source], held: Held) -> list[Source]:
+    """The sources without what shares a sentence with sets to be measured on.
+
+    Args:
+        drawn_from: the sources.
+        held: the sentences; a passage is left out with all its claims if it or one of
+            them shares any.
+    """
+
+    def shares(group: Group) -> bool:
+        return any(held.shares(group.passage, claim.text) for claim in group.claims)
+
+    return [replace(s, groups=[g for g in s.groups if not shares(g)]) for s in drawn_from]
 
 
 def public_file(public: Path, name: str) -> Path:

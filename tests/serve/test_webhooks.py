@@ -181,7 +181,9 @@ def test_indexing_is_told_by_its_counts(jobs: Jobs, receiver: Receiver) -> None:
     }
 
 
-def test_only_the_named_host_may_be_reached(jobs: Jobs) -> None:
+def test_only_the_named_host_may_be_reached(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What a test before this one named stays named as long as the process lives.
+    monkeypatch.setattr(egress._rule, "named", set())
     Webhooks({"check": jobs}, ["https://hooks.example:8443/x"], KEY)
     assert egress._rule.may_reach("hooks.example", 8443)
     assert not egress._rule.may_reach("hooks.example", 443)

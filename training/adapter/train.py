@@ -1,17 +1,21 @@
 """Train an adapter that makes an instructed LLM a relation model.
 
-    python -m training.adapter.train --base model.gguf --public DATA/nli --out RUN --minutes 90
+    python -m training.adapter.train --base model.gguf --public DATA/nli --out RUN --claims 12000 \
+        --held-out DATA/nli/factcheckbench-dev.jsonl
 
-Stops after ``--minutes`` of training, the learning rate falling over the second half. The state
-is saved every few minutes; the same command goes on from it. ``--device cuda`` trains on a GPU.
-RUN/adapter.pt is what ``training.adapter.export`` turns into a file for llama.cpp; ``--from``
-begins with such a file, with a schedule of its own.
+Reads ``--claims`` claims, the learning rate falling over the last two thirds. The state is saved
+every few minutes; the same command goes on from it, with the batches that would have come
+without the break. ``--device cuda`` trains on a GPU. RUN/adapter.pt is what
+``training.adapter.export`` turns into a file for llama.cpp; ``--from`` begins with such a file,
+with a schedule of its own.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +30,23 @@ from training.adapter.groups import Group
 from training.adapter.mixture import batches, sources
 from training.adapter.model import Adapted, load, loss_of
 from training.adapter.packing import Packer
+from training.mixture import without
+from training.overlap import Held
 
 DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 300
 LOG_STEPS = 20
 #: A step's summed loss is divided by it, so that each claim weighs the same in every step.
 CLAIMS_PER_STEP = 25.0
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is: steps, claims read, and seconds of training, pauses left out."""
+
+    steps: int = 0
+    claims: int = 0
+    seconds: float = 0.0
 
 
 @click.command()
@@ -45,7 +60,13 @@ CLAIMS_PER_STEP = 25.0
     type=click.Path(exists=True, path_type=Path),
     help="An exported adapter of the same rank.",
 )
-@click.option("--minutes", type=float, default=90, show_default=True)
+@click.option(
+    "--held-out",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    help="A set to be measured on: no sentence of it is read.",
+)
+@click.option("--claims", "total", type=int, default=12_000, show_default=True)
 @click.option("--rank", type=int, default=10, show_default=True)
 @click.option("--alpha", type=float, default=20, show_default=True)
 @click.option("--first-layer", type=int, default=6, show_default=True)
@@ -62,7 +83,8 @@ def main(
     own: Path,
     out: Path,
     begin: Path | None,
-    minutes: float,
+    held_out: tuple[Path, ...],
+    total: int,
     rank: int,
     alpha: float,
     first_layer: int,
@@ -84,50 +106,44 @@ def main(
     if begin:
         model.restore(weights_of(begin))
     optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
-    state, spent, step, claims = out / "state.pt", 0.0, 0, 0
+    state, done = out / "state.pt", Progress()
     if state.exists():
         saved = torch.load(state, weights_only=True)
         model.restore(saved["adapter"])
         optimizer.load_state_dict(saved["optimizer"])
-        spent, step, claims = saved["seconds"], saved["step"], saved["claims"]
-        click.echo(f"goes on after {step} steps, {spent / 60:.0f} min", err=True)
-    # A run that goes on draws another order: its seed moves with the steps done.
-    stream = batches(sources(own, public), packer, tokens=tokens, seed=seed + step)
-    budget, begun, last_save = 60 * minutes, time.monotonic() - spent, spent
-    loss_sum = count_sum = 0.0
-    while spent < budget:
+        done = Progress(**saved["progress"])
+        click.echo(f"goes on after {done.steps} steps, {done.seconds / 60:.0f} min", err=True)
+    drawn_from = without(sources(own, public), Held.of(held_out))
+    stream = itertools.islice(
+        batches(drawn_from, packer, tokens=tokens, seed=seed), done.steps, None
+    )
+    begun, last_save = time.monotonic() - done.seconds, done.seconds
+    loss_sum, count_sum = 0.0, 0
+    while done.claims < total:
         for group in optimizer.param_groups:
-            group["lr"] = rate(spent / budget, lr)
+            group["lr"] = rate(done.claims / total, lr)
         loss, count = _step(model, packer, next(stream), smoothing)
         torch.nn.utils.clip_grad_norm_(adapter.values(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        step, claims, spent = step + 1, claims + count, time.monotonic() - begun
         loss_sum, count_sum = loss_sum + loss, count_sum + count
-        if step % LOG_STEPS == 0:
+        done.steps, done.claims = done.steps + 1, done.claims + count
+        done.seconds = time.monotonic() - begun
+        if done.steps % LOG_STEPS == 0:
             click.echo(
-                f"step {step}  {spent / 60:.1f} min  {claims} claims  "
+                f"step {done.steps}  {done.seconds / 60:.1f} min  {done.claims} claims  "
                 f"loss {loss_sum / count_sum:.3f}",
                 err=True,
             )
-            loss_sum = count_sum = 0.0
-        if spent - last_save > SAVE_SECONDS or spent >= budget:
-            torch.save(
-                _saved(model, rank, first_layer)
-                | {
-                    "optimizer": optimizer.state_dict(),
-                    "seconds": spent,
-                    "step": step,
-                    "claims": claims,
-                },
-                state.with_suffix(".new"),
-            )
+            loss_sum, count_sum = 0.0, 0
+        if done.seconds - last_save > SAVE_SECONDS or done.claims >= total:
+            kept = {"optimizer": optimizer.state_dict(), "progress": asdict(done)}
+            torch.save(_saved(model, rank, first_layer) | kept, state.with_suffix(".new"))
             state.with_suffix(".new").replace(state)
-            last_save = spent
+            last_save = done.seconds
     torch.save(_saved(model, rank, first_layer), out / "adapter.pt")
-    (out / "run.json").write_text(
-        json.dumps({"base": base.name, "steps": step, "claims": claims, "seconds": spent})
-    )
+    record = {"base": base.name, "from": begin and begin.name, "total": total, "seed": seed}
+    (out / "run.json").write_text(json.dumps(record | asdict(done)) + "\n")
 
 
 def rate(progress: float, peak: float) -> float:

@@ -6,11 +6,10 @@ the adapter; what it is for are passages as the authored ones.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from training.adapter.groups import Group, soft
-from training.mixture import Source, own_sources, public_sources
+from training.adapter.groups import soft
+from training.mixture import Source, own_sources, public_sources, without
 from training.overlap import Held
 
 #: Share of a run's tokens, by authored file.
@@ -58,11 +57,10 @@ def sources(own: Path, public: Path, held: Held) -> list[Source]:
     Args:
         own: the folder ``training/data``.
         public: a folder with ``public/*.jsonl`` and ``train-*.jsonl``.
-        held: sentences of sets to be measured on; a passage is left out with all
-            its claims if it or one of them shares any.
+        held: see ``mixture.without``.
     """
     read = [*own_sources(own, AUTHORED, SETS), *public_sources(public, PUBLIC)]
-    return [replace(s, groups=[g for g in s.groups if not _shares(g, held)]) for s in read]
+    return without(read, held)
 
 
 def soft_source(path: Path, share: float) -> Source:
@@ -74,7 +72,3 @@ def soft_source(path: Path, share: float) -> Source:
     """
     labelled = sum(AUTHORED.values()) + SETS + sum(s for s, _ in PUBLIC.values())
     return Source(path.stem, labelled * share / (1.0 - share), soft(path))
-
-
-def _shares(group: Group, held: Held) -> bool:
-    return any(held.shares(group.passage, claim.text) for claim in group.claims)
