@@ -67,7 +67,6 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
     begun = time.perf_counter()
     from factcheck_local.core.types import Answer
     from factcheck_local.indexer.store import Store
-    from factcheck_local.models.llama_branches import LlamaBranches
     from factcheck_local.models.llama_context import LlamaContext
     from factcheck_local.models.prompt_states import PromptStates
     from factcheck_local.pipeline.checker import FactChecker
@@ -76,22 +75,14 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
     from factcheck_local.pipeline.work import Work
 
     meter = Meter()
-    decode, load, stage = LlamaContext.decode, LlamaContext.load, Work.stage
+    decode, load, stage = LlamaContext.decode_rows, LlamaContext.load, Work.stage
 
-    def timed(self: LlamaContext, tokens: Any, start: int, *, wants_logits: bool) -> Any:  # noqa: ANN401
+    def timed(self: LlamaContext, rows: Any) -> Any:  # noqa: ANN401
         before = time.perf_counter()
-        found = decode(self, tokens, start, wants_logits=wants_logits)
-        relating = meter.stage == "relate"
-        reading = ("claim" if wants_logits else "passage") if relating else "prompt"
-        purpose = "written" if len(tokens) == 1 else reading
-        meter.count(purpose, len(tokens), time.perf_counter() - before)
-        return found
-
-    def side_by_side(self: LlamaBranches, rows: Any) -> Any:  # noqa: ANN401
-        before = time.perf_counter()
-        found = branched(self, rows)
-        purpose = "written" if all(wanted for *_, wanted in rows) else "prompt"
-        meter.count(purpose, len(rows), time.perf_counter() - before)
+        found = decode(self, rows)
+        written = all(wanted for *_, wanted in rows)
+        reading = ("claim" if rows[0][0] else "passage") if meter.stage == "relate" else "prompt"
+        meter.count("written" if written else reading, len(rows), time.perf_counter() - before)
         return found
 
     def restored(self: LlamaContext, path: Path, tokens: Any) -> bool:  # noqa: ANN401
@@ -107,9 +98,7 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
             yield
         meter.stage = outer
 
-    LlamaContext.decode, LlamaContext.load = timed, restored  # type: ignore[method-assign]
-    branched = LlamaBranches._decode
-    LlamaBranches._decode = side_by_side  # type: ignore[method-assign]
+    LlamaContext.decode_rows, LlamaContext.load = timed, restored  # type: ignore[method-assign]
     Work.stage = staged  # type: ignore[method-assign]
     if arguments.cold:
         PromptStates.restore = lambda *_: False  # type: ignore[method-assign]

@@ -6,15 +6,16 @@ What was read before and kept on disk is not read again; see ``prompt_states``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.models.adapters import Adapter
-from factcheck_local.models.llama_context import LlamaContext
+from factcheck_local.models.llama_context import LEAST_ROWS, LlamaContext
 from factcheck_local.models.prompt_states import PromptStates
+from factcheck_local.models.token_runs import runs
 
 
 class PromptCache:
@@ -86,13 +87,13 @@ class PromptCache:
         if states and not whole and self._restore(states, tokens):
             return np.empty(0, dtype=np.float32)
         shared = _common_prefix(self._tokens, tokens)
-        # A part of one token alone would take another kernel, see below.
-        if self._states and shared < fixed - 1 and fixed < len(tokens) - 1:
+        # Fewer tokens would take another kernel, see ``llama_context``, and with it the logits
+        # after one prompt in three differ (by up to 0.9 after a single one, SmolLM2 Q4_1).
+        last = max(len(tokens) - LEAST_ROWS, 0)
+        if self._states and shared < fixed - 1 and fixed < len(tokens):
             shared = self._read_fixed(self._states, tokens[:fixed])
         if wants_logits or shared < len(tokens):
-            # Two tokens at least: one alone takes another kernel, and with it the
-            # logits after one prompt in three differ (by up to 0.9, SmolLM2 Q4_1).
-            shared = min(shared, max(len(tokens) - 2, 0))
+            shared = min(shared, last)
         logits = self._decode(tokens, shared, wants_logits=wants_logits)
         if states and not whole:
             states.keep(self._llama, self._adapter, tokens)
@@ -124,7 +125,7 @@ class PromptCache:
         self._llama.cut(shared)
         self._tokens = self._tokens[:shared]
         logits = np.empty(0, dtype=np.float32)
-        for part in _batches(range(shared, len(tokens)), self._llama.batch_tokens):
+        for part in runs(range(shared, len(tokens)), self._llama.batch_tokens):
             piece = tokens[part.start : part.stop]
             logits = self._llama.decode(
                 piece, part.start, wants_logits=wants_logits and part.stop == len(tokens)
@@ -141,10 +142,3 @@ def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
             break
         count += 1
     return count
-
-
-def _batches(positions: range, most: int) -> Iterator[range]:
-    """Cut positions into runs of nearly equal length, of at most so many each."""
-    count = -(-len(positions) // most)
-    for k in range(count):
-        yield positions[len(positions) * k // count : len(positions) * (k + 1) // count]

@@ -1,20 +1,27 @@
 """A thin, safe layer over llama.cpp's C interface: tokens in, logits out.
 
-On a CPU it is used in the way that makes a token's logits independent, to the bit, of
-how the tokens before it were cut into batches (measured: sharing a prefix
-then changes no probability, while each of the following moved one by up to
-0.03): attention without the fused kernel, weights not repacked for the
-processor's own matrix kernels, and one sequence, so that a continuation lies
-where it would lie had the prompt been read in one go. A batch of a single token
-takes yet another kernel; the caller avoids it where a prompt is read. On a GPU no
-such promise can be kept, so it gets what is fast there: fused attention, large batches.
+On a CPU it is used in the way that makes a token's logits independent, to the bit, of how the
+tokens before it were cut into batches, of what else a batch holds and of where in the cache its own
+tokens lie. That takes three things, each measured without it to move a probability by up to 0.03:
+
+* fused attention with values kept in bfloat16. Of its kernels that makes it take the one that goes
+  through the cells that a row sees in their order, whatever lies between them, and adds up in
+  float32; with keys and values in one type it is another one from 64 rows on, and unfused the
+  sums go by blocks of cells;
+* weights not repacked for the processor's own matrix kernels;
+* batches of at least ``LEAST_ROWS`` tokens, and logits of fewer of them: weights in K-quants are
+  multiplied by tiles from there on. The caller sees to it where something is scored.
+
+On a GPU no such promise can be kept, so it gets what is fast there: large batches, and values as
+they are.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,10 +31,21 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cores import available_cores
-from factcheck_local.models.llama_branches import LlamaBranches
 
 #: Tokens that one call of llama_decode may carry; also its micro-batch. A GPU is idle with fewer.
 BATCH_TOKENS, GPU_BATCH_TOKENS = 512, 2048
+
+#: Of ggml.h; the bindings name the older types alone.
+GGML_TYPE_BF16 = 30
+
+#: Rows of a batch from which on llama.cpp multiplies weights in K-quants by tiles.
+LEAST_ROWS = 8
+
+#: Branches at a time, and the tokens that each may take of the cache beside the sequence's own.
+BRANCHES, BRANCH_TOKENS = 16, 256
+
+#: A row of a batch: sequence (0, or a branch), token, position, whether logits are wanted.
+Row = tuple[int, int, int, bool]
 
 
 def can_offload() -> bool:
@@ -50,11 +68,11 @@ def silence() -> None:
 
 
 class LlamaContext:
-    """A loaded GGUF model with a key-value cache that holds one sequence.
+    """A loaded GGUF model with a key-value cache: a sequence, and branches that go on from it.
 
     Args:
         path: the GGUF file.
-        n_ctx: tokens that the sequence may have.
+        n_ctx: tokens that the sequence may have, one branch included.
         n_threads: threads; None takes the cores this process may use.
         n_gpu_layers: layers to offload where the build supports it; 0 is CPU.
 
@@ -89,17 +107,18 @@ class LlamaContext:
         if not self._model:
             raise ModelError(f"{path}: llama.cpp cannot load this file (truncated, or not a GGUF)")
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx = n_ctx
+        params.n_ctx = n_ctx + BRANCHES * BRANCH_TOKENS
+        params.n_seq_max = BRANCHES + 1
+        params.kv_unified = True
         self.on_gpu = n_gpu_layers != 0 and can_offload()
         self.batch_tokens = GPU_BATCH_TOKENS if self.on_gpu else BATCH_TOKENS
         params.n_batch = params.n_ubatch = self.batch_tokens
-        params.flash_attn_type = (
-            llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO
-            if self.on_gpu
-            else llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        )
+        if self.on_gpu:
+            params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_AUTO
+        else:
+            params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED
+            params.type_v = GGML_TYPE_BF16
         params.n_threads = params.n_threads_batch = n_threads or available_cores()
-        self._params = params
         self._ctx = llama_cpp.llama_init_from_model(self._model, params)
         if not self._ctx:
             self.close()
@@ -110,8 +129,6 @@ class LlamaContext:
         self.n_vocab: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
         self.n_ctx = n_ctx
         self._adapters: dict[Path, Any] = {}
-        self._branches: LlamaBranches | None = None
-        self._branched: Path | None = None
 
     def tokenize(self, text: str, *, markup: bool) -> list[int]:
         """Token ids of ``text``, without a begin-of-text token.
@@ -160,21 +177,54 @@ class LlamaContext:
         Raises:
             ScoringError: if the cache has no room or the computation fails.
         """
+        last = len(tokens) - 1
+        rows = [(0, t, start + i, wants_logits and i == last) for i, t in enumerate(tokens)]
+        found = self.decode_rows(rows)
+        return found[0] if found else np.empty(0, dtype=np.float32)
+
+    def decode_rows(self, rows: Sequence[Row]) -> list[npt.NDArray[np.float32]]:
+        """Append at most ``batch_tokens`` tokens, each to its sequence; see ``decode``.
+
+        Returns:
+            Logits of each row that wants them, in their order.
+        """
         batch = self._batch
-        batch.n_tokens = len(tokens)
-        for i, token in enumerate(tokens):
+        batch.n_tokens = len(rows)
+        for i, (sequence, token, position, wanted) in enumerate(rows):
             batch.token[i] = token
-            batch.pos[i] = start + i
+            batch.pos[i] = position
             batch.n_seq_id[i] = 1
-            batch.seq_id[i][0] = 0
-            batch.logits[i] = wants_logits and i == len(tokens) - 1
+            batch.seq_id[i][0] = sequence
+            batch.logits[i] = wanted
         code = self._lib.llama_decode(self._ctx, batch)
         if code != 0:
-            raise ScoringError(f"llama.cpp could not decode {len(tokens)} tokens (code {code})")
-        if not wants_logits:
-            return np.empty(0, dtype=np.float32)
-        pointer = self._lib.llama_get_logits_ith(self._ctx, -1)
-        return np.ctypeslib.as_array(pointer, shape=(self.n_vocab,)).astype(np.float32)
+            raise ScoringError(f"llama.cpp could not decode {len(rows)} tokens (code {code})")
+        return [
+            np.ctypeslib.as_array(
+                self._lib.llama_get_logits_ith(self._ctx, i), shape=(self.n_vocab,)
+            ).astype(np.float32)
+            for i, (_, _, _, wanted) in enumerate(rows)
+            if wanted
+        ]
+
+    @contextmanager
+    def branched(self, count: int, keep: int) -> Iterator[None]:
+        """Within it, branches 1 to ``count`` begin with the first ``keep`` tokens of the sequence.
+
+        What is appended to the branches is gone at its end, so that the sequence's next tokens
+        come to lie right behind it: the order of a sequence's cells decides how sums are rounded.
+
+        Args:
+            count: at most ``BRANCHES``.
+            keep: of the sequence's tokens, which stay as they are.
+        """
+        for branch in range(1, count + 1):
+            self._lib.llama_memory_seq_cp(self._memory, 0, branch, 0, keep)
+        try:
+            yield
+        finally:
+            for branch in range(1, count + 1):
+                self._lib.llama_memory_seq_rm(self._memory, branch, -1, -1)
 
     def adapt(self, path: Path | None) -> None:
         """Decode with the low-rank adapter of a file from now on; None: with the model alone.
@@ -184,30 +234,6 @@ class LlamaContext:
         Raises:
             ModelError: if llama.cpp refuses the file, or it is of another model.
         """
-        self._adapt(self._ctx, path)
-
-    def branches(self, path: Path | None, *, n_ctx: int, most: int) -> LlamaBranches:
-        """A context for continuations side by side, with the adapter of a file; made once.
-
-        Args:
-            path: of the adapter; None for the model alone.
-            n_ctx: tokens that stem and branches may have together.
-            most: branches at a time.
-
-        Raises:
-            ModelError: if llama.cpp refuses the context, or as in ``adapt``.
-        """
-        if self._branches is None:
-            self._branches = LlamaBranches(
-                self._lib, self._model, self._params, n_ctx=n_ctx, most=most
-            )
-        if self._branched != path:
-            self._adapt(self._branches.handle, path)
-            self._branches.forget()
-            self._branched = path
-        return self._branches
-
-    def _adapt(self, context: Any, path: Path | None) -> None:  # noqa: ANN401
         if path is not None and path not in self._adapters:
             # It lives as long as the model, which frees it.
             found = self._lib.llama_adapter_lora_init(self._model, os.fsencode(path))
@@ -217,13 +243,15 @@ class LlamaContext:
         used = [] if path is None else [self._adapters[path]]
         handles = (self._lib.llama_adapter_lora_p_ctypes * len(used))(*used)
         scales = (ctypes.c_float * len(used))(*[1.0] * len(used))
-        if self._lib.llama_set_adapters_lora(context, handles, len(used), scales) != 0:
+        if self._lib.llama_set_adapters_lora(self._ctx, handles, len(used), scales) != 0:
             raise ModelError(f"{path}: llama.cpp cannot use this adapter")
 
     @property
     def build(self) -> str:
-        """llama.cpp's version and the kernels that it takes here, by which a cache may differ."""
-        return f"{self._lib.__version__} {self._lib.llama_print_system_info().decode()}"
+        """What else decides the cache's content: llama.cpp's version, its kernels, the types."""
+        values = "f16" if self.on_gpu else "bf16"
+        info = self._lib.llama_print_system_info().decode()
+        return f"{self._lib.__version__} {info} fused, values {values}"
 
     def save(self, path: Path, tokens: Sequence[int]) -> bool:
         """Write the sequence to a file.
@@ -263,10 +291,6 @@ class LlamaContext:
 
     def close(self) -> None:
         """Free the model; a second call does nothing."""
-        branches: LlamaBranches | None = getattr(self, "_branches", None)
-        if branches is not None:
-            branches.close()
-            self._branches = None
         if self._ctx:
             if hasattr(self, "_batch"):
                 self._lib.llama_batch_free(self._batch)

@@ -23,13 +23,10 @@ from factcheck_local.models.cards import ModelCard, data_directory
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.llama_adapted import AdaptedModel
-from factcheck_local.models.llama_branches import LlamaBranches
+from factcheck_local.models.llama_branches import extend, read_after
 from factcheck_local.models.llama_cache import PromptCache
-from factcheck_local.models.llama_context import LlamaContext, can_offload
+from factcheck_local.models.llama_context import BRANCHES, LlamaContext, can_offload
 from factcheck_local.models.prompt_states import PromptStates
-
-#: Replies that are written side by side, and the tokens that each may take of the cache.
-BRANCHES, BRANCH_TOKENS = 16, 256
 
 
 def gpu_layers() -> int:
@@ -226,8 +223,7 @@ class LlamaCppModel:
         prefix = self._tokens(messages, unfinished=True)
         longest, fixed = max(map(len, tails)), self._fixed(messages)
         self._cache.read(prefix, room=longest, fixed=fixed, states=states)
-        for i, tail in enumerate(tails):
-            logits = self._cache.read(prefix + tail, room=0, wants_logits=True)
+        for i, logits in enumerate(read_after(self._llama, prefix, tails)):
             scores[i] = self._label_scores(logits, label_tokens)
         return scores
 
@@ -251,46 +247,34 @@ class LlamaCppModel:
         max_tokens: int,
     ) -> list[Labelled]:
         """Labels and texts with the adapter for a prompt; see ``Adapted``."""
+        self._cache.use(prompt)
         stem = self._tokens(messages, unfinished=True)
-        tree = self._llama.branches(
-            self._adapters[prompt].path,
-            n_ctx=self._llama.n_ctx + BRANCHES * BRANCH_TOKENS,
-            most=BRANCHES,
-        )
         closing = self._markup(self._format.close(messages[-1].role)) + self._assistant_opening()
         tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
         begin = self._llama.tokenize(f"{labels[0]}\n", markup=False)
         longest = max(map(len, tails), default=0) + len(begin)
-        if len(stem) + longest + max_tokens > self._llama.n_ctx:
-            raise ScoringError(
-                f"{self.id}: a prompt of {len(stem) + longest} tokens with {max_tokens} to follow "
-                f"does not fit the context of {self._llama.n_ctx}"
-            )
+        self._cache.read(stem, room=longest + max_tokens, fixed=self._fixed(messages))
         label_tokens = self._first_tokens(labels)
         found: list[Labelled] = []
         for at in range(0, len(tails), BRANCHES):
-            group = tails[at : at + BRANCHES]
-            tree.grow(stem, len(group))
-            rows = tree.extend([(b, tail, len(stem)) for b, tail in enumerate(group, start=1)])
-            scores = [self._label_scores(row, label_tokens) for row in rows]
-            writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
-            starts = {b: len(stem) + len(group[b - 1]) for b in writing}
-            texts = self._written(tree, {b: (begin, starts[b]) for b in writing}, max_tokens)
+            group = dict(enumerate(tails[at : at + BRANCHES], start=1))
+            with self._llama.branched(len(group), len(stem)):
+                rows = extend(self._llama, {b: (tail, len(stem)) for b, tail in group.items()})
+                scores = [self._label_scores(row, label_tokens) for row in rows]
+                writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
+                starts = {b: (begin, len(stem) + len(group[b])) for b in writing}
+                texts = self._written(starts, max_tokens)
             found += [
                 Labelled(tuple(s.tolist()), texts.get(b)) for b, s in enumerate(scores, start=1)
             ]
         return found
 
     def _written(
-        self,
-        tree: LlamaBranches,
-        pieces: Mapping[int, tuple[list[int], int]],
-        max_tokens: int,
+        self, pieces: Mapping[int, tuple[list[int], int]], max_tokens: int
     ) -> dict[int, str]:
         """Go on with branches, each its likeliest token at a time, until its turn ends.
 
         Args:
-            tree: the branches.
             pieces: by branch what it begins with and the position of that.
             max_tokens: of each.
         """
@@ -299,7 +283,7 @@ class LlamaCppModel:
         for _ in range(max_tokens):
             if not going:
                 break
-            rows = tree.extend([(branch, *piece) for branch, piece in going.items()])
+            rows = extend(self._llama, going)
             following = {}
             for (branch, (tokens, start)), row in zip(going.items(), rows, strict=True):
                 token = int(np.argmax(row))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from factcheck_local.core.errors import ScoringError
-from factcheck_local.models import llama_cpp
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message, adapted_to
+from factcheck_local.models.llama_branches import read_after
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import finished
 from factcheck_local.models.reply_cache import CachedChatModel
@@ -44,6 +44,40 @@ def test_replies_are_those_of_one_prompt_after_the_other(model: LlamaCppModel) -
         assert reply.text == alone
 
 
+def test_a_score_is_the_same_to_the_bit_in_any_company(smollm: LlamaCppModel) -> None:
+    """More endings than a batch takes, long and short ones, the same one twice, none."""
+    endings = [
+        "",
+        " Why?",
+        *ENDINGS,
+        *(f"Which of the {n} is it, the first, do you think?" for n in range(9)),
+    ]
+    endings.append(ENDINGS[0])
+    apart = []
+    for ending in endings:
+        smollm.forget()
+        apart.append(smollm.score_labels(CHAT, [ending], LABELS)[0])
+    assert len({tuple(row) for row in apart}) == len(endings) - 1
+    assert np.array_equal(smollm.score_labels(CHAT, endings, LABELS), apart)
+    assert np.array_equal(smollm.score_labels(CHAT, endings[::-1], LABELS), apart[::-1])
+    assert smollm.score_labels(CHAT, [], LABELS).shape == (0, 3)
+
+
+def test_branches_leave_the_sequence_as_it_was(smollm: LlamaCppModel) -> None:
+    llama = smollm._llama
+    stem = llama.tokenize("One two three four five six seven eight nine ten.", markup=False)
+    tails = [llama.tokenize(f"Or {word}?", markup=False) for word in ("eleven", "none", "one")]
+    smollm.forget()
+    llama.decode(stem, 0, wants_logits=False)
+    first = list(read_after(llama, stem, tails))
+    assert all(map(np.array_equal, first, read_after(llama, stem, tails)))
+    following = llama.tokenize("And what follows is read as if there had been none.", markup=False)
+    found = llama.decode(following, len(stem), wants_logits=True)
+    smollm.forget()
+    assert np.array_equal(llama.decode(stem + following, 0, wants_logits=True), found)
+    smollm.forget()
+
+
 def test_it_writes_only_behind_a_probable_first_label(model: LlamaCppModel) -> None:
     adapted = model.adapted(PROMPT)
     scores = np.exp(model.score_labels(CHAT, ENDINGS, LABELS)[:, 0])
@@ -56,11 +90,11 @@ def test_it_writes_only_behind_a_probable_first_label(model: LlamaCppModel) -> N
 def test_more_endings_than_branches_and_the_same_again(
     model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llama_cpp, "BRANCHES", 5)
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.BRANCHES", 5)
     many = [f"{ending} ({i})" for i in range(2) for ending in ENDINGS]
     ask = model.adapted(PROMPT).label_and_write
     found = ask(CHAT, many, LABELS, least=0.0, max_tokens=3)
-    assert len(found) == len(many) > llama_cpp.BRANCHES
+    assert len(found) == len(many) > 5
     assert ask(CHAT, many, LABELS, least=0.0, max_tokens=3) == found
     other = [Message("user", "Another one. ")]
     assert ask(other, many[:2], LABELS, least=0.0, max_tokens=3) != found[:2]

@@ -13,10 +13,10 @@ from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import ModelCard, ModelFile, find_card
 from factcheck_local.models.contracts import Message
-from factcheck_local.models.llama_cache import _batches
 from factcheck_local.models.llama_context import BATCH_TOKENS, LlamaContext
 from factcheck_local.models.llama_cpp import LlamaCppModel, gpu_layers
 from factcheck_local.models.registry import load_model
+from factcheck_local.models.token_runs import runs
 
 from .helpers import card
 
@@ -164,12 +164,12 @@ def test_shared_prefix_changes_no_score(smollm: LlamaCppModel) -> None:
     for i, ending in enumerate(ENDINGS):
         smollm.forget()
         alone[i] = smollm.score_labels(PROMPT, [ending], LABELS)[0]
-    assert shared == pytest.approx(alone, abs=1e-6)
+    assert np.array_equal(shared, alone)
     smollm.forget()
     whole = [PROMPT[0], Message("user", PROMPT[1].content + ENDINGS[0])]
     assert len(smollm._tokens(whole)) < BATCH_TOKENS
     backwards = smollm.score_labels(PROMPT, ENDINGS[::-1], LABELS)[::-1]
-    assert backwards == pytest.approx(alone, abs=1e-6)
+    assert np.array_equal(backwards, alone)
 
 
 def test_a_prompt_over_several_batches(
@@ -181,7 +181,7 @@ def test_a_prompt_over_several_batches(
     assert len(smollm._tokens(long)) > 64
     shared = smollm.score_labels(long, ENDINGS[:2], LABELS)
     smollm.forget()
-    assert smollm.score_labels(long, ENDINGS[1:2], LABELS)[0] == pytest.approx(shared[1], abs=1e-6)
+    assert np.array_equal(smollm.score_labels(long, ENDINGS[1:2], LABELS)[0], shared[1])
 
 
 def test_labels_are_read_in_the_given_order(smollm: LlamaCppModel) -> None:
@@ -253,7 +253,7 @@ def test_too_long_a_prompt(smollm: LlamaCppModel) -> None:
 @pytest.mark.parametrize("length", [0, 1, BATCH_TOKENS, BATCH_TOKENS + 1, 5 * BATCH_TOKENS - 1])
 @pytest.mark.parametrize("start", [0, 7])
 def test_batches_cover_every_position_once(start: int, length: int) -> None:
-    parts = list(_batches(range(start, start + length), BATCH_TOKENS))
+    parts = list(runs(range(start, start + length), BATCH_TOKENS))
     assert [p for part in parts for p in part] == list(range(start, start + length))
     assert all(0 < len(part) <= BATCH_TOKENS for part in parts)
     assert max(map(len, parts), default=0) - min(map(len, parts), default=0) <= 1

@@ -13,6 +13,7 @@ from factcheck_local.core.errors import ScoringError
 from factcheck_local.models import llama_adapted
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
+from factcheck_local.models.llama_context import Row
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompt_states import MIN_TOKENS, PromptStates
 from factcheck_local.models.prompts import load_prompt
@@ -64,15 +65,13 @@ def states_in(folder: Path) -> list[Path]:
 def count_tokens(model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Gets the tokens that the model decodes from now on."""
     decoded: list[int] = []
-    decode = model._llama.decode
+    decode = model._llama.decode_rows
 
-    def counted(
-        tokens: Sequence[int], start: int, *, wants_logits: bool
-    ) -> npt.NDArray[np.float32]:
-        decoded.extend(tokens)
-        return decode(tokens, start, wants_logits=wants_logits)
+    def counted(rows: Sequence[Row]) -> list[npt.NDArray[np.float32]]:
+        decoded.extend(token for _, token, _, _ in rows)
+        return decode(rows)
 
-    monkeypatch.setattr(model._llama, "decode", counted)
+    monkeypatch.setattr(model._llama, "decode_rows", counted)
     return decoded
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ class Progress:
     "--from",
     "begin",
     type=click.Path(exists=True, path_type=Path),
-    help="An exported adapter of the same rank.",
+    help="An exported adapter of at most this rank.",
 )
 @click.option(
     "--held-out",
@@ -67,9 +68,9 @@ class Progress:
     help="A set to be measured on: no sentence of it is read.",
 )
 @click.option("--claims", "total", type=int, default=12_000, show_default=True)
-@click.option("--rank", type=int, default=10, show_default=True)
-@click.option("--alpha", type=float, default=20, show_default=True)
-@click.option("--first-layer", type=int, default=6, show_default=True)
+@click.option("--rank", type=int, default=16, show_default=True)
+@click.option("--alpha", type=float, default=32, show_default=True)
+@click.option("--first-layer", type=int, default=9, show_default=True)
 @click.option("--lr", type=float, default=2e-4, show_default=True)
 @click.option("--tokens", type=int, default=1200, show_default=True, help="In a step, at least.")
 @click.option("--smoothing", type=float, default=0.03, show_default=True)
@@ -104,7 +105,7 @@ def main(
     packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
     adapter = model.adapter
     if begin:
-        model.restore(weights_of(begin))
+        model.restore(widened(weights_of(begin), adapter))
     optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
     state, done = out / "state.pt", Progress()
     if state.exists():
@@ -149,6 +150,25 @@ def main(
 def rate(progress: float, peak: float) -> float:
     """Learning rate: 3 % warm-up, constant for a third, then linear to a fiftieth."""
     return peak * min(1.0, progress / 0.03) * max(0.02, min(1.0, (1.0 - progress) / 0.65))
+
+
+def widened(
+    weights: Mapping[str, torch.Tensor], fresh: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """Weights of a lower rank put into fresh ones; the maps they stand for stay the same.
+
+    That holds where alpha / rank is the same for both. Layers without fresh weights are left out.
+
+    Args:
+        weights: by name; ``a`` of shape (r, inputs), ``b`` of shape (outputs, r).
+        fresh: the same with rank R >= r, each ``b`` zero.
+    """
+    found = {}
+    for name, parameter in fresh.items():
+        wide, narrow = parameter.detach().clone(), weights[name]
+        wide[: narrow.shape[0], : narrow.shape[1]] = narrow
+        found[name] = wide
+    return found
 
 
 def _saved(model: Adapted, rank: int, first_layer: int) -> dict[str, Any]:
