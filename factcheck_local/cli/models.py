@@ -84,6 +84,16 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
         with _bytes_bar(card.id, card.size) as progress:
             fetched = pull(card, source=source, progress=progress)
         click.echo(f"{card.id}: {'fetched and checked' if fetched else 'already here, checked'}")
+        _export(card)
+
+
+def _export(card: ModelCard) -> None:
+    """Make of an embedder what queries are embedded with, see ``models.onnx_embedder``."""
+    if card.role == "embedder":
+        # Not before: it loads torch.
+        from factcheck_local.models.embedder_export import export_embedder
+
+        export_embedder(card)
 
 
 @contextmanager
@@ -242,6 +252,7 @@ def import_models(bundle: Path) -> None:
         cards, sha256 = import_bundle(bundle, progress=progress)
     for card in cards:
         click.echo(f"{card.id}: here, checked")
+        _export(card)
     click.echo(f"{bundle}: manifest sha256 {sha256}")
 
 

@@ -1,4 +1,8 @@
-"""Sentence embeddings by sentence-transformers, from a local folder."""
+"""Sentence embeddings by sentence-transformers, from a local folder.
+
+Loading them takes seconds, so queries are embedded by what was exported of the model where it was;
+see ``onnx_embedder``.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,15 @@ from typing import Any, Self
 import numpy as np
 
 from factcheck_local.core.errors import ModelError
-from factcheck_local.models.cards import ModelCard
+from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.models.cores import has_native_bfloat16
-from factcheck_local.models.device import torch_device
+from factcheck_local.models.device import CPU, torch_device
 from factcheck_local.models.loading import loading, read_as_text
+from factcheck_local.models.onnx_embedder import OnnxEmbedder, exported_file
+
+#: Key of cards whose models are embedded this way, see ``registry.BACKENDS``.
+BACKEND = "sentence_transformers"
 
 #: Every batch has this many rows and a multiple of `LENGTH_STEP` tokens, filled up where texts
 #: are fewer or shorter. A vector then depends on its text alone, to the last bit: kernels
@@ -76,6 +84,16 @@ class SentenceTransformerEmbedder:
             device=torch_device(),
         )
 
+    @property
+    def network(self) -> Any:  # noqa: ANN401
+        """The model as sentence-transformers has it."""
+        return self._model
+
+    @property
+    def tokenizer(self) -> Any:  # noqa: ANN401
+        """Its tokenizer, as transformers has it."""
+        return self._tokenizer
+
     def in_bfloat16(self) -> Self:
         """The same model in bfloat16 arithmetic; this one stays as it is."""
         import torch
@@ -123,13 +141,27 @@ class SentenceTransformerEmbedder:
                 yield rows[start : start + BATCH_TEXTS], length
 
 
+def load_embedder(card: ModelCard) -> Embedder:
+    """The model of a card whose files were checked: exported, if it was and none names a GPU.
+
+    Raises:
+        ModelError: as for the two.
+    """
+    exported = exported_file(card) if torch_device() == CPU else None
+    if exported:
+        return OnnxEmbedder.from_card(card, exported)
+    return SentenceTransformerEmbedder.from_card(card)
+
+
 def for_passages(embedder: Embedder) -> Embedder:
     """The embedder for filling a store, in the fastest arithmetic that serves.
 
-    That is bfloat16 where the processor multiplies it natively, which is nearly
-    twice as fast; cosines to what `embed` gives in float32 stay above 0.998
-    (``benchmarks/indexing.py``). Elsewhere it is the embedder itself.
+    Of one that was exported that is the model itself, in bfloat16 where the processor multiplies
+    it natively, which is nearly twice as fast; cosines to what `embed` gives in float32 stay
+    above 0.998 (``benchmarks/indexing.py``). Elsewhere it is the embedder as it is.
     """
+    if isinstance(embedder, OnnxEmbedder):
+        embedder = SentenceTransformerEmbedder.from_card(find_card(embedder.id, "embedder"))
     if (
         isinstance(embedder, SentenceTransformerEmbedder)
         and embedder.on_cpu

@@ -18,9 +18,7 @@ from factcheck_local.models.offline import go_offline
 BACKENDS = {
     "llama_cpp": "factcheck_local.models.llama_cpp:LlamaCppModel.from_card",
     "openai_server": "factcheck_local.models.openai_server.model:ServerModel.from_card",
-    "sentence_transformers": (
-        "factcheck_local.models.embedder:SentenceTransformerEmbedder.from_card"
-    ),
+    "sentence_transformers": "factcheck_local.models.embedder:load_embedder",
     "transformers": "factcheck_local.models.encoder:NliEncoder.from_card",
     "onnx": "factcheck_local.models.onnx_encoder:OnnxNliEncoder.from_card",
     "cross_encoder": "factcheck_local.models.cross_encoder:CrossEncoderScorer.from_card",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -161,11 +162,12 @@ class Service:
             store, _ = self.opened()
             if self._embedder is None:
                 self._embedder = load_model(store.fingerprint.embedder.id, "embedder")
-                import torch
+                if "torch" in sys.modules:
+                    import torch
 
-                # A query is short, and threads that wait for each other wait for a check, too,
-                # which takes all cores: beside one, p95 was half of that of two threads or less.
-                torch.set_num_threads(1)
+                    # A query is short, and threads that wait for each other wait for a check,
+                    # too, which takes all cores: beside one, p95 was half of that of two.
+                    torch.set_num_threads(1)
             vectors = self._embedder.embed([wanted.query])
             scope = in_scope(store.sources(), conditions, caller.groups)
             (hits,) = search(
