@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from factcheck_local.cli.common import check_writable, json_option, write_json
 from factcheck_local.cli.messages import formerly, tell
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
 from factcheck_local.models.chat_format import CHAT_FORMATS
@@ -93,7 +93,10 @@ def _export(card: ModelCard) -> None:
         # Not before: it loads torch.
         from factcheck_local.models.embedder_export import export_embedder
 
-        export_embedder(card)
+        try:
+            export_embedder(card)
+        except ModelError as error:  # its files are here all the same, and checked
+            tell(str(error))
 
 
 @contextmanager

@@ -56,8 +56,9 @@ def export_embedder(card: ModelCard) -> bool:
     if exported_file(card):
         return True
     go_offline()
-    options = {"max_tokens": int(card.options["max_tokens"])}
-    model = SentenceTransformerEmbedder(card.id, card.sha256, card.folder, **options)
+    model = SentenceTransformerEmbedder(
+        card.id, card.sha256, card.folder, max_tokens=int(card.options["max_tokens"])
+    )
     stem = exported_stem(card)
     stem.parent.mkdir(parents=True, exist_ok=True)
     partial = stem.with_name(f"{stem.name}.{os.getpid()}.partial")
