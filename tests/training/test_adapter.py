@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,9 @@ from training.adapter.groups import Claim, Group, authored, pairs, sets
 from training.adapter.mixture import batches
 from training.adapter.model import LowRank, loss_of
 from training.adapter.packing import Packer
-from training.adapter.train import rate
-from training.mixture import Source
+from training.adapter.train import rate, widened
+from training.mixture import Source, without
+from training.overlap import Held
 
 DATA = Path(__file__).parents[2] / "training" / "data" / "authored"
 
@@ -217,4 +219,25 @@ def test_an_exported_adapter_is_read_again(tmp_path: Path) -> None:
     assert f'sha256 = "{hashlib.sha256(out.read_bytes()).hexdigest()}"' in done.output
     read = weights_of(out)
     assert read.keys() == weights.keys()
-    assert all(torch.equal(read[name], weights[name]) for name in weights)
+    for name, weight in weights.items():
+        # Of the wide half 8 bits are kept, with a scale for 32.
+        off = 0.5 / 127 * weight.abs().max() * 1.01 if name.endswith(".a") else 0.0
+        assert (read[name] - weight).abs().max() <= off, name
+
+
+def test_a_wider_adapter_begins_as_the_same_map() -> None:
+    draw = torch.Generator().manual_seed(0)
+    narrow = {"a": torch.randn(4, 6, generator=draw), "b": torch.randn(5, 4, generator=draw)}
+    fresh = {"a": torch.randn(8, 6, generator=draw), "b": torch.zeros(5, 8)}
+    wide = widened(narrow | {"left.out": torch.zeros(1, 1)}, fresh)
+    assert torch.allclose(wide["b"] @ wide["a"], narrow["b"] @ narrow["a"], atol=1e-6)
+    assert wide["a"][4:].abs().min() > 0, "what is new can be learned"
+    assert fresh["b"].abs().max() == 0
+
+
+def test_what_a_dev_set_has_is_left_out(tmp_path: Path) -> None:
+    dev = tmp_path / "dev.jsonl"
+    other = Group("one", "", "A passage that no dev set has a sentence of.", GROUP.claims)
+    source = Source("one", 1.0, [replace(GROUP, passage="Staff receive 27 days of leave."), other])
+    dev.write_text(json.dumps({"premise": "Staff receive 27 days of leave.", "hypothesis": "No."}))
+    assert without([source], Held.of([dev])) == [Source("one", 1.0, [other])]

@@ -4,7 +4,8 @@ r"""Write a trained adapter as a GGUF file that llama.cpp puts on the unchanged 
         --out factcheck_local/models/weights/MODEL/relate-v2.gguf
 
 The file is named by the prompt that the adapter was trained with. Prints the table for the
-model's card.
+model's card. Half of each product, the one with rows as long as the model is wide, is written in
+8 bits (Q8_0); the other half has rows of the rank, too short for blocks of 32.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import Path
 import click
 import numpy as np
 import torch
-from gguf import GGUFReader, GGUFWriter
+from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
+from gguf.quants import dequantize, quantize
 
 from factcheck_local.models.adapters import Adapter, adapter_folder
 from factcheck_local.models.cards import sha256_of
@@ -30,6 +32,9 @@ NAMES = {
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }
+#: Weights of a row that Q8_0 keeps together.
+BLOCK = 32
+
 _PARAMETER = re.compile(r"model\.layers\.(\d+)\.(\w+\.\w+)\.([ab])")
 _TENSOR = re.compile(r"blk\.(\d+)\.(\w+)\.weight\.lora_([ab])")
 
@@ -59,7 +64,7 @@ def weights_of(path: Path) -> dict[str, torch.Tensor]:
         if not parts or parts[2] not in places:
             raise ValueError(f"{tensor.name}: not a tensor of an adapter")
         name = f"model.layers.{parts[1]}.{places[parts[2]]}.{parts[3]}"
-        found[name] = torch.from_numpy(tensor.data.astype(np.float32))
+        found[name] = torch.from_numpy(dequantize(tensor.data, tensor.tensor_type).copy())
     return found
 
 
@@ -79,7 +84,11 @@ def main(trained: Path, out: Path, architecture: str) -> None:
     writer.add_float32("adapter.lora.alpha", float(saved["alpha"]))
     writer.add_license("apache-2.0")
     for name, weights in sorted(saved["adapter"].items()):
-        writer.add_tensor(tensor_name(name), weights.numpy().astype(np.float16))
+        if name.endswith(".a") and weights.shape[1] % BLOCK == 0:
+            packed = quantize(weights.float().numpy(), GGMLQuantizationType.Q8_0)
+            writer.add_tensor(tensor_name(name), packed, raw_dtype=GGMLQuantizationType.Q8_0)
+        else:
+            writer.add_tensor(tensor_name(name), weights.numpy().astype(np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
