@@ -1,4 +1,7 @@
-"""What tools answer: typed, and small enough for an agent; the report has the rest."""
+"""What tools answer: typed, and small enough for an agent; the report has the rest.
+
+The names are those of ``report.findings``.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_seri
 
 from factcheck_local.report.view import Citation, citations, one_line, uncited
 
-#: Claims of an answer, quotes of a claim and characters of a text that are shown.
-MOST_CLAIMS, MOST_QUOTES, MOST_CHARACTERS = 40, 2, 600
+#: Claims of an answer, citations of a claim and characters of a text that are shown.
+MOST_CLAIMS, MOST_CITATIONS, MOST_CHARACTERS = 40, 2, 600
 
 #: Verdicts of claims that an agent need not look at first.
 _LAST = ("supported", "skipped")
@@ -24,12 +27,12 @@ class _Told(BaseModel):
         return {name: value for name, value in fields(self).items() if value is not None}
 
 
-class Quote(_Told):
+class Cited(_Told):
     """A sentence of a document that decides."""
 
-    text: str
+    quote: str
     relation: str = Field(description="What it does to the claim: entailment or contradiction.")
-    p: float = Field(description="Probability of that relation, 0 to 1.")
+    probability: float = Field(description="Of that relation, 0 to 1.")
     source: str = Field(description="The file.")
     line: int | None = Field(None, description="Line of the file, from 1.")
     page: int | None = Field(None, description="Page of the file, from 1.")
@@ -37,12 +40,12 @@ class Quote(_Told):
     passage: str = Field(description="Id for get_passage.")
 
     @classmethod
-    def of(cls, cited: Citation) -> Quote:
+    def of(cls, cited: Citation) -> Cited:
         """One of a report."""
         return cls(
-            text=_cut(cited.quote),
+            quote=_cut(cited.quote),
             relation=cited.relation,
-            p=round(cited.probability, 4),
+            probability=round(cited.probability, 4),
             source=cited.context["source"],
             line=cited.line,
             page=cited.context.get("page"),
@@ -54,13 +57,13 @@ class Quote(_Told):
 class Claim(_Told):
     """A claim and what became of it."""
 
-    claim: str
+    text: str
     verdict: str = Field(
         description="supported, contradicted, conflicting, undecided, not_found, unsupported; "
         "unscored where it could not be judged, skipped where there is nothing to check."
     )
-    p: float | None = Field(None, description="Probability that it is true, 0 to 1.")
-    quotes: list[Quote] = Field(description="The deciding one first.")
+    probability: float | None = Field(None, description="That it is true, 0 to 1.")
+    citations: list[Cited] = Field(description="The deciding one first.")
     note: str | None = Field(None, description="What there is to say where nothing is quoted.")
 
 
@@ -131,13 +134,13 @@ class Sources(_Told):
 
 
 def _claim(assessment: dict[str, Any], atom: dict[str, Any]) -> Claim:
-    quotes = [Quote.of(c) for c in islice(citations(assessment, atom), MOST_QUOTES)]
+    cited = [Cited.of(c) for c in islice(citations(assessment, atom), MOST_CITATIONS)]
     return Claim(
-        claim=_cut(atom["text"]),
+        text=_cut(atom["text"]),
         verdict=atom["verdict"],
-        p=None if atom["probability"] is None else round(atom["probability"], 4),
-        quotes=quotes,
-        note=None if quotes else _cut(uncited(assessment, atom)),
+        probability=None if atom["probability"] is None else round(atom["probability"], 4),
+        citations=cited,
+        note=None if cited else _cut(uncited(assessment, atom)),
     )
 
 

@@ -177,10 +177,10 @@ def test_a_claim_from_asking_to_its_report(served: Served, mode: str) -> None:
             found = content_of(result)
             jsonschema.validate(found, tools["check_claim"].output_schema or {})
             (checked,) = found["claims"]
-            assert (checked["claim"], checked["verdict"]) == (LEAVE, "supported")
-            assert 0.5 < checked["p"] < 1.0
-            quote = checked["quotes"][0]
-            assert (quote["text"], quote["relation"]) == (LEAVE, "entailment")
+            assert (checked["text"], checked["verdict"]) == (LEAVE, "supported")
+            assert 0.5 < checked["probability"] < 1.0
+            quote = checked["citations"][0]
+            assert (quote["quote"], quote["relation"]) == (LEAVE, "entailment")
             assert (quote["source"], quote["line"], quote["prior"]) == ("leave.md", 3, 0.9)
             (link,) = [block for block in result.content if isinstance(block, ResourceLink)]
             assert link.uri == found["report"]
@@ -254,16 +254,16 @@ def test_no_tool_and_no_report_shows_what_groups_may_not_see(served: Served) -> 
 
     text, checked = seen(member)
     assert text.count("board.md") >= 4
-    quote = content_of(checked)["claims"][0]["quotes"][0]
+    quote = content_of(checked)["claims"][0]["citations"][0]
     assert content_of(served.call(member, "get_passage", {"passage": quote["passage"]}))["text"]
     hidden, own = seen(staff)
     assert "board.md" not in hidden
     assert content_of(own)["claims"][0] == {
-        "claim": BOARD,
+        "text": BOARD,
         "verdict": "not_found",
-        "quotes": [],
+        "citations": [],
         "note": "Nothing in the documents relates to it.",
-    } | {"p": content_of(own)["claims"][0]["p"]}
+    } | {"probability": content_of(own)["claims"][0]["probability"]}
     refused = served.call(staff, "get_passage", {"passage": quote["passage"]})
     assert error_of(refused) == "no such passage"
 
@@ -420,4 +420,4 @@ def test_an_answer_to_an_agent_is_small(served: Served) -> None:
     shown = Checked.of(check, many, "factcheck://")
     assert (len(shown.claims), shown.left_out) == (MOST_CLAIMS, 1)
     assert shown.claims[0].verdict == "contradicted", "what is wrong is never left out first"
-    assert len(shown.claims[0].claim) == MOST_CHARACTERS
+    assert len(shown.claims[0].text) == MOST_CHARACTERS

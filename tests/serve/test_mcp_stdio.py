@@ -76,7 +76,7 @@ def test_an_agent_checks_searches_reads_and_cancels(config: Config, tmp_path: Pa
             jobs = Jobs(folder / "checks.sqlite")
             assert jobs.counts() == {"cancelled": 1, "done": 1}
             assert folder.stat().st_mode & 0o077 == 0
-            (quote,) = found["claims"][0]["quotes"]
+            (quote,) = found["claims"][0]["citations"]
             assert (found["claims"][0]["verdict"], quote["line"]) == ("supported", 3)
             report = await client.read_resource(found["report"])
             assert LEAVE in report.model_dump_json()
