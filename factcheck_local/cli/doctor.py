@@ -31,6 +31,7 @@ PROBLEMS = 1
 @llm_option
 @relation_option
 @settings_options
+@click.option("--speed", is_flag=True, help="Also time the models that the run would use.")
 @json_option
 def command(
     store_path: StorePlace | None,
@@ -38,6 +39,7 @@ def command(
     relation: str | None,
     assigned: tuple[str, ...],
     preset: str | None,
+    speed: bool,
     as_json: bool,
 ) -> None:
     """Check what a run needs: versions, models, the store, GPU, memory, disk, egress.
@@ -52,12 +54,12 @@ def command(
       2 usage
     \b
     Example:
-      factcheck doctor --llm qwen2.5-coder-0.5b
+      factcheck doctor --llm qwen2.5-coder-0.5b --speed
     """
     chosen = {"llm": llm, "relation": relation}
     settings = choose_settings(chosen, assigned, preset, None).settings
     found: list[Finding] = []
-    for finding in examine(settings, store_path or _nearest()):
+    for finding in examine(settings, store_path or _nearest(), speed=speed):
         found.append(finding)
         if not as_json:
             click.echo(_line(finding))

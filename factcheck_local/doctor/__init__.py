@@ -27,12 +27,15 @@ from factcheck_local.pipeline.settings import Settings
 __all__ = ["Finding", "examine"]
 
 
-def examine(settings: Settings, place: Path | ServerAddress | None) -> Iterator[Finding]:
+def examine(
+    settings: Settings, place: Path | ServerAddress | None, *, speed: bool = False
+) -> Iterator[Finding]:
     """Every check, in the order in which a run depends on it.
 
     Args:
         settings: of the run that is meant, which name its models.
         place: its store; None for none.
+        speed: whether its models are timed, too.
     """
     yield from check_versions()
     yield from check_egress()
@@ -47,3 +50,8 @@ def examine(settings: Settings, place: Path | ServerAddress | None) -> Iterator[
     yield from check_memory(cards, available_memory())
     folder = place if isinstance(place, Path) else None
     yield from check_disk(cards, data_directory(), folder)
+    if speed:
+        # Not before: it needs what a run needs.
+        from factcheck_local.doctor.speed import check_speed
+
+        yield from check_speed(settings)

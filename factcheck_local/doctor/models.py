@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.doctor.finding import Finding
 from factcheck_local.models.cards import ModelCard, find_card, load_cards
+from factcheck_local.models.onnx_embedder import EMBEDDER_BACKEND, exported_file
 from factcheck_local.models.registry import DEFAULT_ENCODER
 from factcheck_local.pipeline.relation.load import relation_card
 from factcheck_local.pipeline.settings import Settings
@@ -41,6 +42,10 @@ def check_models(settings: Settings) -> Iterator[Finding]:
             yield Finding("models", "problem", str(error), error.hint)
         else:
             yield Finding("models", "ok", f"{card.id} ({card.role}): {found}")
+            if card.backend == EMBEDDER_BACKEND and exported_file(card) is None:
+                slower = "queries load torch, which takes seconds at every start"
+                fix = f"factcheck models pull {card.id}"
+                yield Finding("models", "warning", f"{card.id} is not exported: {slower}", fix)
 
 
 def _check(card: ModelCard) -> str:

@@ -22,9 +22,6 @@ from factcheck_local.models.device import CPU, torch_device
 from factcheck_local.models.loading import loading, read_as_text
 from factcheck_local.models.onnx_embedder import OnnxEmbedder, exported_file
 
-#: Key of cards whose models are embedded this way, see ``registry.BACKENDS``.
-BACKEND = "sentence_transformers"
-
 #: Every batch has this many rows and a multiple of `LENGTH_STEP` tokens, filled up where texts
 #: are fewer or shorter. A vector then depends on its text alone, to the last bit: kernels
 #: round differently in other shapes, in bfloat16 by as much as 0.002.

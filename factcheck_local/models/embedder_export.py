@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from factcheck_local.models.cards import ModelCard, sha256_of
-from factcheck_local.models.embedder import BACKEND, SentenceTransformerEmbedder
+from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.onnx_embedder import (
     DIGITS,
+    EMBEDDER_BACKEND,
     TOLERANCE,
     OnnxEmbedder,
     exported_file,
@@ -51,7 +52,7 @@ def export_embedder(card: ModelCard) -> bool:
         ModelError: if the model itself cannot be loaded.
         OSError: if the file cannot be written.
     """
-    if card.backend != BACKEND:
+    if card.backend != EMBEDDER_BACKEND:
         return False
     if exported_file(card):
         return True

@@ -20,6 +20,9 @@ from factcheck_local.models.cards import ModelCard, data_directory, sha256_of
 from factcheck_local.models.contracts import FloatArray
 from factcheck_local.models.cores import available_cores
 
+#: Key of cards whose models can be exported, see ``registry.BACKENDS``.
+EMBEDDER_BACKEND = "sentence_transformers"
+
 #: How far a component of a vector may be from that of the model itself; a file that is further
 #: off somewhere is not kept.
 TOLERANCE = 1e-5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -16,12 +17,14 @@ import pytest
 from factcheck_local.core.installed import Dependency, dependencies, versions
 from factcheck_local.doctor import Finding, environment, machine
 from factcheck_local.doctor.models import check_models, chosen_cards
+from factcheck_local.doctor.speed import check_speed
 from factcheck_local.doctor.store import check_store
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cards import data_directory, find_card, load_cards
+from factcheck_local.models.embedder_export import export_embedder
 from factcheck_local.models.fake import FakeEmbedder
 from factcheck_local.pipeline.settings import Settings
 from tests.cli.helpers import SMALL, factcheck
@@ -50,7 +53,41 @@ def found(findings: object, state: str) -> list[Finding]:
     return [f for f in findings if f.state == state]  # type: ignore[attr-defined]
 
 
+# ------------------------------------------------------------------------- speed
+
+
+@pytest.mark.usefixtures("home")
+def test_the_speed_of_what_a_run_would_load() -> None:
+    settings = Settings(llm=SMALL, relation="encoder+llm")
+    lines = list(check_speed(settings, passages=1))
+    assert [line.state for line in lines] == ["ok"] * 3
+    named = [line.message.split(":")[0] for line in lines]
+    assert named == [MINILM, SMALL, "mpnet-l6-nli"]
+    rates = [
+        float(n) for line in lines for n in re.findall(r"([0-9.,]+) (?:quer|pair)", line.message)
+    ]
+    assert len(rates) == 3
+    assert all(0 < rate < 1e6 for rate in rates)
+
+
+def test_a_model_that_is_not_here_has_no_speed(home: Path) -> None:
+    shutil.rmtree(home / "models" / SMALL)
+    (line,) = found(check_speed(Settings(llm=SMALL, relation="encoder"), passages=1), "problem")
+    assert SMALL in line.message
+    assert line.fix
+    assert list(check_speed(Settings(llm="nothing"))) == []
+
+
 # ------------------------------------------------------------------- the command
+
+
+def test_an_embedder_that_was_not_exported(home: Path) -> None:
+    settings = Settings(llm=SMALL, relation="encoder")
+    (line,) = found(check_models(settings), "warning")
+    assert (line.fix, MINILM in line.message) == (f"factcheck models pull {MINILM}", True)
+    assert export_embedder(find_card(MINILM))
+    assert (home / "exported").is_dir()
+    assert found(check_models(settings), "warning") == []
 
 
 def test_a_machine_that_is_well(home: Path, tmp_path: Path) -> None:
