@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.models.llama_context import LEAST_ROWS, LlamaContext, Row
+from factcheck_local.models.llama_context import BRANCHES, LEAST_ROWS, LlamaContext, Row
 from factcheck_local.models.token_runs import runs
 
 
@@ -35,7 +35,9 @@ def read_after(
     shortest = min(map(len, tails), default=LEAST_ROWS)
     # A tail alone has to make a full batch; what it lacks it reads of the stem again.
     begin = max(0, len(stem) - max(0, LEAST_ROWS - shortest))
-    for group in _groups([[*stem[begin:], *tail] for tail in tails], llama.n_ctx - begin):
+    # With more rows that want logits these would be multiplied by another kernel; a GPU has none.
+    most = BRANCHES if llama.on_gpu else LEAST_ROWS - 1
+    for group in _groups([[*stem[begin:], *tail] for tail in tails], most, llama.n_ctx - begin):
         with llama.branched(len(group), begin):
             yield from extend(llama, {b: (t, begin) for b, t in enumerate(group, start=1)})
 
@@ -66,17 +68,18 @@ def extend(
     return found
 
 
-def _groups(tails: Sequence[list[int]], room: int) -> Iterator[list[list[int]]]:
-    """Tails in their order, fewer together than take another kernel for their logits.
+def _groups(tails: Sequence[list[int]], most: int, room: int) -> Iterator[list[list[int]]]:
+    """Tails in their order, in groups.
 
     Args:
         tails: of at most ``room`` tokens each.
+        most: tails of a group.
         room: tokens of a group.
     """
     group: list[list[int]] = []
     taken = 0
     for tail in tails:
-        if group and (len(group) == LEAST_ROWS - 1 or taken + len(tail) > room):
+        if group and (len(group) == most or taken + len(tail) > room):
             yield group
             group, taken = [], 0
         group.append(tail)
