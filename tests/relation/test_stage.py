@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Sequence
+
 import pytest
 
 from factcheck_local.core.types import Relation
@@ -9,8 +13,10 @@ from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.pipeline.relation import CalibratedRelationModel, Premise, Related, relate
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.guard import GuardedRelationModel
+from factcheck_local.pipeline.relation.scorer import at_once
 
-from .helpers import Scripted
+from .helpers import Scripted, ScriptedScorer
 
 E, C, N = Relation(0.95, 0.03, 0.02), Relation(0.02, 0.95, 0.03), Relation(0.02, 0.03, 0.95)
 UNSURE_C, UNSURE_N = Relation(0.1, 0.6, 0.3), Relation(0.2, 0.1, 0.7)
@@ -58,6 +64,60 @@ def test_a_premise_that_cannot_be_scored_fails_only_its_own_pairs() -> None:
     assert found.failures == {("long", "a1"): "too long", ("long", "a2"): "too long"}
     assert relations(found) == {("short", "a1"): N}
     assert told == [(2, 3), (3, 3)]
+
+
+# ------------------------------------------------------- several premises at once
+
+
+class Slow(Scripted):
+    """May be asked by three threads; the first premise takes longest."""
+
+    at_once = 3
+
+    def __init__(self) -> None:
+        super().__init__({("c1", "a"): E, ("c2", "a"): C})
+        self.inside = self.most = 0
+        self.lock = threading.Lock()
+
+    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+        with self.lock:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+        time.sleep(0.1 if premise.text == "c1" else 0.01)
+        with self.lock:
+            self.inside -= 1
+        return super().relate(premise, hypotheses)
+
+
+def test_a_model_on_a_server_is_asked_for_several_premises_at_once() -> None:
+    model = Slow()
+    pairs = [(c, "a") for c in ("c1", "c2", "long", "c4", "c5")]
+    found, told = run(model, pairs)
+    assert model.most == 3
+    assert model.read[0] != ("c1", "a"), "others came in meanwhile"
+    plain, told_plain = run(Scripted(model.table), pairs)
+    assert (found, told) == (plain, told_plain), "in the order asked for, failures too"
+    layered = CalibratedRelationModel(ScriptedScorer(lambda *_: (0.1, 0.2, 0.7)))
+    assert at_once(layered) == at_once(object()) == 1
+    assert at_once(GuardedRelationModel(model)) == 3
+
+
+def test_what_is_cancelled_asks_no_further() -> None:
+    model = Slow()
+
+    def stop(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    names = [f"c{n}" for n in range(1, 30)]
+    with pytest.raises(KeyboardInterrupt):
+        relate(
+            [(c, "a") for c in names],
+            {c: Premise("", c) for c in names},
+            {"a": "a"},
+            model,
+            stop,
+        )
+    assert 1 <= len(model.read) < 29
 
 
 # ------------------------------------------------------------ one direction

@@ -19,6 +19,7 @@ import httpx
 
 from factcheck_local.core import egress
 from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.models.openai_server.limit import Limit
 from factcheck_local.models.openai_server.options import ServerOptions
 
 #: A request is sent at most so often; the pause doubles from one to the next.
@@ -50,6 +51,7 @@ class ServerClient:
         self._seconds = options.timeout_seconds
         self._pause = pause
         self._key = _read_key(name, options.api_key_env)
+        self._limit = Limit(options.concurrency)
         self._http = httpx.Client(**_arguments(options, self._key))
 
     def close(self) -> None:
@@ -76,7 +78,8 @@ class ServerClient:
         for attempt in range(1, ATTEMPTS + 1):
             pause = self._pause * 2 ** (attempt - 1)
             try:
-                reply = self._http.request(method, f"{self._url}/{path}", json=body)
+                with self._limit.turn():
+                    reply = self._http.request(method, f"{self._url}/{path}", json=body)
             except httpx.TimeoutException as error:
                 # Not sent again: the server may still be at work on the first.
                 raise ScoringError(f"{place}: no answer within {self._seconds:g} s") from error
@@ -86,6 +89,7 @@ class ServerClient:
             except httpx.RequestError as error:
                 raise ScoringError(f"{place}: {self._line(str(error))}") from error
             else:
+                self._limit.heed(reply.status_code)
                 if reply.status_code not in _BUSY or attempt == ATTEMPTS:
                     return self._content(place, reply)
                 pause = max(pause, _asked_pause(reply))

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -69,6 +70,9 @@ class ServerModel:
         options: the server, and how it is asked.
         pause: seconds before a request is sent again, doubled each time.
 
+    Attributes:
+        at_once: threads that may ask at the same time, see ``relation.scorer.Concurrent``.
+
     Raises:
         ModelError: if the server does not answer, or the model's name is open.
     """
@@ -90,6 +94,8 @@ class ServerModel:
         identity = json.dumps([options.url, self._model, lasting], sort_keys=True)
         self.sha256 = hashlib.sha256(identity.encode()).hexdigest()
         self._has_logprobs: bool | None = None
+        self._deciding = threading.Lock()
+        self.at_once = options.concurrency
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
@@ -192,7 +198,8 @@ class ServerModel:
         first: list[Row] = []
         if chats and self._has_logprobs is not False:
             # The first one alone: it decides, and the server then has the shared prompt cached.
-            top = self._first(chats[0])
+            with self._deciding if self._has_logprobs is None else nullcontext():
+                top = self._first(chats[0])
             if self._has_logprobs:
                 first = [_row(top, labels)]
         rest = chats[len(first) :]

@@ -26,7 +26,7 @@ class ServerOptions:
             ``/completions``. None leaves the template to the server, behind
             ``/chat/completions``.
         api_key_env: environment variable that holds the key; None sends none.
-        concurrency: requests under way at once, 1 to 64.
+        concurrency: requests under way at once, 1 to 64; fewer where the server is busy.
         samples: replies drawn for one distribution of labels where the server
             gives no logprobs, 2 to 100.
         timeout_seconds: longest wait for one reply, in (0, 3600].
@@ -39,7 +39,7 @@ class ServerOptions:
     model: str | None = None
     chat_format: str | None = None
     api_key_env: str | None = None
-    concurrency: int = 4
+    concurrency: int = 16
     samples: int = 10
     timeout_seconds: float = 120.0
 

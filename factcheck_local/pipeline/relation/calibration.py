@@ -11,7 +11,12 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import InputError, ModelError
 from factcheck_local.core.types import Relation, RelationLabel, Thresholds
-from factcheck_local.pipeline.relation.scorer import LogProbabilities, PairScorer, Premise
+from factcheck_local.pipeline.relation.scorer import (
+    LogProbabilities,
+    PairScorer,
+    Premise,
+    at_once,
+)
 
 #: The three labels in the order of every row of probabilities.
 LABELS = (RelationLabel.ENTAILMENT, RelationLabel.CONTRADICTION, RelationLabel.NEUTRAL)
@@ -102,6 +107,7 @@ class CalibratedRelationModel:
         self.risk = risk
         self.id = scorer.id
         self.sha256 = scorer.sha256
+        self.at_once = at_once(scorer)
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
         """Score each hypothesis against the premise; see ``RelationModel``."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from factcheck_local.core.types import Relation
 from factcheck_local.pipeline.relation.quantities import compare_quantities
-from factcheck_local.pipeline.relation.scorer import Premise, RelationModel
+from factcheck_local.pipeline.relation.scorer import Premise, RelationModel, at_once
 
 #: P(some quantity mismatches | label), counted on five sets of labelled pairs: 13 of
 #: 1,655 entailments, 116 of 1,146 contradictions, 74 of 1,564 neutral pairs
@@ -29,6 +29,7 @@ class GuardedRelationModel:
         self.model = model
         self.id = f"{model.id}+quantities"
         self.sha256 = model.sha256
+        self.at_once = at_once(model)
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
         """The model's relations, corrected; see ``RelationModel``."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from factcheck_local.core.text.hostile import is_cut, readable, unread_spans, without_invisible
 from factcheck_local.core.types import Atom, Context, Relation
-from factcheck_local.pipeline.relation.scorer import Premise, RelationModel
+from factcheck_local.pipeline.relation.scorer import Premise, RelationModel, at_once
 from factcheck_local.pipeline.relation.tables import written_out
 from factcheck_local.pipeline.settings import Tables
 
@@ -28,6 +28,7 @@ class HardenedRelationModel:
         self.model = model
         self.id = f"{model.id}+hardened"
         self.sha256 = model.sha256
+        self.at_once = at_once(model)
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
         """The model's relations of what is left; see ``RelationModel``."""

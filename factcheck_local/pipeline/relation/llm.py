@@ -15,7 +15,7 @@ from typing import Self, cast
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import Adaptable, LabelScorer, Remembering
 from factcheck_local.models.prompts import load_prompt
-from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
+from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise, at_once
 
 PROMPT = "relate"
 
@@ -45,6 +45,7 @@ class LlmPairScorer:
         self._prompt = load_prompt(prompt)
         self.id = name or f"{scorer.id}/{self._prompt.id}"
         self.sha256 = scorer.sha256
+        self.at_once = at_once(scorer)
 
     @classmethod
     def of_card(

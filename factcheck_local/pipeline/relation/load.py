@@ -23,7 +23,7 @@ from factcheck_local.pipeline.relation.guard import GuardedRelationModel
 from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
 from factcheck_local.pipeline.relation.risk import card_risk, find_risk
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
-from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel
+from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel, at_once
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
 from factcheck_local.pipeline.settings import Tables
 
@@ -124,7 +124,9 @@ def load_pair_scorer(
     if not card.files:
         # A server says what it is when it is asked.
         scorer = load()
-        return CachedPairScorer(lambda: scorer, scorer.id, scorer.sha256, cache)
+        return CachedPairScorer(
+            lambda: scorer, scorer.id, scorer.sha256, cache, at_once=at_once(scorer)
+        )
     if not card.is_installed():
         # Says now what is missing, not when the first pair is to be read.
         card.check()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Relation, RelationLabel, ScoredPair, Summary
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel
-from factcheck_local.pipeline.relation.scorer import Premise, RelationModel
+from factcheck_local.pipeline.relation.scorer import Premise, RelationModel, at_once
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 Pair = tuple[str, str]
 
@@ -63,7 +68,7 @@ def relate(
 
     Premises are read in the order in which they are named, which for passages is that of the
     claims they were found for, so that claims are complete one after the other. Another
-    order would not do: what an LLM reads before a passage moves its numbers in the last digits.
+    order would show claims later. A model on a server is asked for several premises at once.
 
     Args:
         pairs: (premise id, hypothesis id), in any order. An id that stands in both
@@ -182,18 +187,36 @@ def _read(
     by_premise: dict[tuple[str, Premise], list[Pair]] = {}
     for pair in pairs:
         by_premise.setdefault((pair[0], premise(pair)), []).append(pair)
-    found: dict[Pair, Outcome] = {}
-    for (_, text), of_it in by_premise.items():
-        outcomes: dict[Pair, Outcome]
+
+    def ask(item: tuple[tuple[str, Premise], list[Pair]]) -> dict[Pair, Outcome]:
+        (_, text), of_it = item
         try:
             relations = model.relate(text, [hypotheses[i] for _, i in of_it])
         except ScoringError as error:
-            outcomes = dict.fromkeys(of_it, str(error))
-        else:
-            outcomes = dict(zip(of_it, relations, strict=True))
+            return dict.fromkeys(of_it, str(error))
+        return dict(zip(of_it, relations, strict=True))
+
+    found: dict[Pair, Outcome] = {}
+    for outcomes in _in_order(ask, list(by_premise.items()), at_once(model)):
         found |= outcomes
         take(outcomes)
     return found
+
+
+def _in_order(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
+    """``work`` on each item, so many at once, the results in order; one after the other for 1."""
+    if threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        under_way = [pool.submit(work, item) for item in items]
+        try:
+            for future in under_way:
+                yield future.result()
+        finally:
+            # Whoever asks no further wants none of what has not begun.
+            for future in under_way:
+                future.cancel()
 
 
 def _read_twice(

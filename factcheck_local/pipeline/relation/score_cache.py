@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -90,7 +91,13 @@ class CachedPairScorer:
     """
 
     def __init__(
-        self, load: Callable[[], PairScorer], scorer_id: str, sha256: str, cache: ScoreCache
+        self,
+        load: Callable[[], PairScorer],
+        scorer_id: str,
+        sha256: str,
+        cache: ScoreCache,
+        *,
+        at_once: int = 1,
     ) -> None:
         """Wrap a scorer that is loaded at the first miss.
 
@@ -99,13 +106,16 @@ class CachedPairScorer:
             scorer_id: its id, known beforehand.
             sha256: hash of its weights, known beforehand.
             cache: where scores are kept.
+            at_once: threads that may ask it at the same time, known beforehand.
         """
         self._load = load
         self._cache = cache
         self.id = scorer_id
         self.sha256 = sha256
+        self.at_once = at_once
         self.hits = 0
         self.misses = 0
+        self._counting = threading.Lock()
 
     @cached_property
     def scorer(self) -> PairScorer:
@@ -133,8 +143,9 @@ class CachedPairScorer:
         keys = [self._key(premise, h) for h in hypotheses]
         found = self._cache.get(keys)
         missing = {k: h for k, h in zip(keys, hypotheses, strict=True) if k not in found}
-        self.hits += sum(k in found for k in keys)
-        self.misses += sum(k not in found for k in keys)
+        with self._counting:
+            self.hits += sum(k in found for k in keys)
+            self.misses += sum(k not in found for k in keys)
         if missing:
             scored = self.scorer.score(premise, list(missing.values()))
             new = dict(zip(missing, np.asarray(scored, dtype=np.float64), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -62,3 +62,19 @@ class RelationModel(Protocol):
         Raises:
             ScoringError: if the model cannot take the premise.
         """
+
+
+@runtime_checkable
+class Concurrent(Protocol):
+    """A model or a scorer that several threads may ask at the same time, as one on a server.
+
+    Attributes:
+        at_once: how many, at least 1.
+    """
+
+    at_once: int
+
+
+def at_once(model: object) -> int:
+    """How many threads may ask a model or a scorer at the same time; 1 unless it says more."""
+    return model.at_once if isinstance(model, Concurrent) else 1

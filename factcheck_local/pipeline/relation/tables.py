@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from factcheck_local.core.types import Relation
 from factcheck_local.indexer.tables import cells, indent, rule_below, split_lead, tables
-from factcheck_local.pipeline.relation.scorer import Premise, RelationModel
+from factcheck_local.pipeline.relation.scorer import Premise, RelationModel, at_once
 
 #: How a relation model reads tables: row by row with their headers, or as they are.
 
@@ -31,6 +31,7 @@ class StatedRelationModel:
         self.model = model
         self.id = f"{model.id}+stated"
         self.sha256 = model.sha256
+        self.at_once = at_once(model)
         self._cut = cut
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
