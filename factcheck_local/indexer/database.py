@@ -8,29 +8,28 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.sqlite import connect
 from factcheck_local.indexer.fingerprint import REBUILD
-
-# A power cut may undo the last writes, never tear one: the next run does them again.
-_SETTINGS = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-
-#: Seconds to wait for another process that is writing.
-_PATIENCE = 60.0
 
 
 def open_database(path: Path, schema: str) -> sqlite3.Connection:
     """Open a file, or make it, with the tables of ``schema``.
 
     Any thread may use the connection; SQLite lets them in one after the other. What takes
-    several statements is its user's to hold together.
+    several statements is its user's to hold together. What a power cut undoes the next run
+    does again.
 
     Raises:
         StoreError: if it is not such a file.
     """
-    database = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False)
     try:
-        database.executescript(_SETTINGS + schema)
+        database = connect(path, isolation_level="DEFERRED")
+        try:
+            database.executescript(schema)
+        except sqlite3.Error:
+            database.close()
+            raise
     except sqlite3.Error as error:
-        database.close()
         raise StoreError(f"{path}: cannot be opened: {error}", hint=REBUILD) from error
     return database
 

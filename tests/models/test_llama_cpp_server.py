@@ -16,6 +16,7 @@ import pytest
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.models.contracts import Message
+from factcheck_local.models.llama_context import GGML_TYPE_BF16
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.openai_server.model import ServerModel
 
@@ -59,7 +60,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def url(start: Start) -> str:
-    return start("--logits_all", "true")
+    """One that gives logprobs and keeps values as this process does.
+
+    Kept in the server's own 16 bits they move a probability by up to 0.06.
+    """
+    return start("--logits_all", "true", "--type_v", str(GGML_TYPE_BF16))
 
 
 @pytest.mark.parametrize("template", ["chatml", None])

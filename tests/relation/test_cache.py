@@ -6,7 +6,9 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -146,7 +148,9 @@ def test_a_damaged_score_is_an_error_not_a_verdict(tmp_path: Path, value: object
 
 WRITER = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 import numpy as np
 from factcheck_local.pipeline.relation.score_cache import ScoreCache
 row = np.log(np.array([0.5, 0.25, 0.25]))
@@ -168,6 +172,21 @@ def test_two_processes_share_a_file(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err.decode()
     assert len(ScoreCache(path)) == 60 * 4
+
+
+def test_many_begin_a_file_at_once(tmp_path: Path) -> None:
+    """SQLite tells one of two who make a file that it is locked, without waiting for it."""
+    threads = 6
+    together = Barrier(threads)
+
+    def begin(path: Path) -> int:
+        together.wait()
+        return len(ScoreCache(path))
+
+    with ThreadPoolExecutor(threads) as pool:
+        for number in range(40):
+            path = tmp_path / f"{number}.sqlite"
+            assert list(pool.map(begin, [path] * threads)) == [0] * threads
 
 
 # ----------------------------------------------------------------------- load
