@@ -10,20 +10,14 @@ from pathlib import Path
 import click
 import numpy as np
 
-from factcheck_local.cli.common import (
-    StorePlace,
-    input_name,
-    json_lines,
-    json_option,
-    open_store,
-    store_option,
-    write_json,
-)
+from factcheck_local.cli.common import input_name, json_lines, json_option, write_json
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
+from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.risk import fit_risk, reset_risk
 from factcheck_local.core.errors import InputError, RecordError, ScoringError
+from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.parts import CALIBRATION, RISK
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.registry import DEFAULT_LLM

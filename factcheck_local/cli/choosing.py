@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from factcheck_local.cli.places import named_place, open_stores
 from factcheck_local.core.errors import FactcheckError
-from factcheck_local.indexer.folder import find_store
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.folder import outermost
+from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.cards import load_cards
 from factcheck_local.pipeline.chosen import PRESETS, Chosen, choose
 from factcheck_local.pipeline.settings import SETTINGS
@@ -20,7 +21,10 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def choose_settings(
-    options: Mapping[str, Any], assigned: tuple[str, ...], preset: str | None, store: Store | None
+    options: Mapping[str, Any],
+    assigned: tuple[str, ...],
+    preset: str | None,
+    store: ReadableStore | None,
 ) -> Chosen:
     """The settings of a run; see ``pipeline.chosen.choose``.
 
@@ -34,7 +38,7 @@ def choose_settings(
         InputError: see there.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    beside = [store.path.resolve().parent] if store is not None else []
+    beside = [outermost(store.path.resolve()).parent] if store is not None else []
     brought = {"embedder": store.fingerprint.embedder.id} if store is not None else {}
     return choose(given, assigned, preset, [Path.cwd(), *beside], brought)
 
@@ -107,8 +111,8 @@ def source_names(ctx: click.Context, _param: click.Parameter, typed: str) -> lis
     if not typed.startswith("source="):
         return [CompletionItem("source=")] if "source=".startswith(typed) else []
     try:
-        place = ctx.params.get("store_path") or find_store(Path.cwd())
-        with Store.open(place) as store:
+        place = named_place(ctx.params.get("store_path"), ctx.params.get("collections"))
+        with open_stores(place) as store:
             known = sorted(s.source for s in store.sources())
     except FactcheckError:
         return []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,13 +14,10 @@ import click
 
 from factcheck_local.cli.choosing import model_names, source_names
 from factcheck_local.cli.messages import tell
-from factcheck_local.core.errors import InputError, StoreError
+from factcheck_local.core.errors import InputError
 from factcheck_local.core.files import write_whole
 from factcheck_local.core.types import Verdict
-from factcheck_local.indexer.address import ServerAddress
-from factcheck_local.indexer.folder import STORE_NAME, find_store
 from factcheck_local.indexer.scope import Condition
-from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.junit import FAILURES
@@ -29,46 +25,10 @@ from factcheck_local.report.render import FORMATS, SELECTIVE, View, render
 
 STDIN = "-"
 
-#: A scheme, or a host with a port that lacks one.
-_LIKE_AN_ADDRESS = re.compile(r"https?:|[a-z+.-]+://|[^/]+:[0-9]+(/|$)", re.IGNORECASE)
-
 #: Columns of a table that goes to a file or a pipe.
 PLAIN_WIDTH = 120
 
-#: Where a store is: its folder, or its address on a Chroma server.
-StorePlace = Path | ServerAddress
 
-
-class StoreType(click.ParamType):  # type: ignore[type-arg]  # not generic in older click
-    """A folder, or the address of a store on a server, which decides by what it looks like."""
-
-    name = "store"
-    _folder = click.Path(path_type=Path, file_okay=False)
-
-    def convert(
-        self,
-        value: str | StorePlace,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> StorePlace:
-        """See ``click.ParamType.convert``."""
-        if isinstance(value, ServerAddress):
-            return value
-        if not _LIKE_AN_ADDRESS.match(str(value)):
-            return Path(self._folder.convert(value, param, ctx))
-        try:
-            return ServerAddress.parse(str(value))
-        except StoreError as error:
-            self.fail(str(error), param, ctx)
-
-
-store_option = click.option(
-    "--store",
-    "store_path",
-    type=StoreType(),
-    help=f"The store's folder, by default the nearest {STORE_NAME} from here upwards; "
-    "or http://HOST:PORT[/NAME] for one on a Chroma server.",
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 
 
@@ -184,25 +144,6 @@ k_option = click.option(
     type=click.IntRange(min=1),
     help=f"Passages retrieved for a claim; {Settings().k}.",
 )
-
-
-def open_store(place: StorePlace | None) -> Store:
-    """The store that the user named, or the nearest one.
-
-    Raises:
-        StoreError: if there is none.
-    """
-    return Store.open(place or find_store(Path.cwd()))
-
-
-def store_to_write(place: StorePlace | None) -> StorePlace:
-    """Where to index into: what the user named, the nearest store, or a new one here."""
-    if place is not None:
-        return place
-    try:
-        return find_store(Path.cwd())
-    except StoreError:
-        return Path.cwd() / STORE_NAME
 
 
 def check_writable(output: Path | None) -> None:

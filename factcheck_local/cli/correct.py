@@ -14,29 +14,27 @@ import click
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import (
     STDIN,
-    StorePlace,
     as_option,
     json_option,
     k_option,
     llm_option,
-    open_store,
     question_option,
     read_input,
     relation_option,
     replace_file,
     settings_values,
-    store_option,
     where_option,
     write_json,
 )
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
+from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.stored import check_complete, warn_of_models
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.correct import Correction, Edit, Unsupported, correct, unified_diff
 from factcheck_local.correct.proposal import shown
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.joined import ReadableStore, ReadPlace
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import (
     RECORD_SUFFIXES,
@@ -54,7 +52,7 @@ _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "
 
 @click.command("correct", cls=SettingsCommand)
 @click.argument("answer")
-@store_option
+@stores_option
 @question_option
 @relation_option
 @llm_option
@@ -73,7 +71,7 @@ _DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "
 @settings_options
 def command(
     answer: str,
-    store_path: StorePlace | None,
+    store_path: ReadPlace | None,
     unsupported: Unsupported,
     write: bool,
     as_json: bool,
@@ -180,14 +178,14 @@ def _verify_and_correct(
     data: bytes,
     name: str,
     question: str | None,
-    store_path: StorePlace | None,
+    store_path: ReadPlace | None,
     unsupported: Unsupported,
-    settings_for: Callable[[Store | None], Settings],
+    settings_for: Callable[[ReadableStore | None], Settings],
 ) -> tuple[dict[str, Any], Correction]:
     records = parse_input(data, name, question=question)
     if len(records) != 1:
         raise RecordError(f"{name}: expected one answer, got {len(records)}")
-    store = open_store(store_path) if records[0].contexts is None or store_path else None
+    store = open_stores(store_path) if records[0].contexts is None or store_path else None
     try:
         checker = FactChecker(settings_for(store), store, progress=stage_progress())
         assessment = to_dict(checker.verify(records[0]))
@@ -200,14 +198,14 @@ def _verify_and_correct(
 def _correct_stored(
     assessment: dict[str, Any],
     name: str,
-    store_path: StorePlace | None,
+    store_path: ReadPlace | None,
     unsupported: Unsupported,
 ) -> Correction:
     """With a store its calibration counts, and its cache; it is not searched.
 
     Without one the calibration is the run's, which may have had a store's.
     """
-    store = open_store(store_path) if store_path else None
+    store = open_stores(store_path) if store_path else None
     models = assessment["run"]["models"]
     recorded = next((m for m in models if m["role"] == "relation"), None)
     try:

@@ -10,16 +10,11 @@ import click
 
 from factcheck_local import __version__
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
-from factcheck_local.cli.common import (
-    StorePlace,
-    json_option,
-    llm_option,
-    relation_option,
-    store_option,
-    write_json,
-)
+from factcheck_local.cli.common import json_option, llm_option, relation_option, write_json
+from factcheck_local.cli.places import store_option
 from factcheck_local.core.errors import StoreError
 from factcheck_local.doctor import Finding, examine
+from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.folder import find_store
 from factcheck_local.report.view import one_line
 

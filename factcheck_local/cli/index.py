@@ -10,20 +10,15 @@ import click
 from click.core import ParameterSource
 
 from factcheck_local.cli import interrupts
-from factcheck_local.cli.common import (
-    StorePlace,
-    json_option,
-    store_option,
-    store_to_write,
-    write_json,
-)
+from factcheck_local.cli.common import json_option, write_json
 from factcheck_local.cli.messages import complain, tell
+from factcheck_local.cli.places import store_option, store_to_write
 from factcheck_local.cli.progress import index_progress
 from factcheck_local.core import plugins
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.core.text.language import MODELS_READ
 from factcheck_local.indexer import server
-from factcheck_local.indexer.address import ServerAddress
+from factcheck_local.indexer.address import ServerAddress, StorePlace
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reader import LIMITS_MEMORY, ReadLimits

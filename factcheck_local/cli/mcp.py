@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
-from factcheck_local.cli.common import StorePlace, as_option, open_store, store_option
+from factcheck_local.cli.common import as_option
 from factcheck_local.cli.messages import tell
+from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.cli.serve import need_libraries, places
+from factcheck_local.indexer.address import StorePlace
 
 
 @click.command("mcp", cls=SettingsCommand)

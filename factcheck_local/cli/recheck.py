@@ -11,23 +11,15 @@ from typing import Any
 
 import click
 
-from factcheck_local.cli.common import (
-    STDIN,
-    StorePlace,
-    input_name,
-    json_option,
-    open_store,
-    replace_file,
-    store_option,
-    write_json,
-)
+from factcheck_local.cli.common import STDIN, input_name, json_option, replace_file, write_json
 from factcheck_local.cli.diff import DIFFERS
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
+from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.stored import check_complete, read_run, warn_of_models
 from factcheck_local.core.errors import InputError, RecordError
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.joined import ReadableStore, ReadPlace
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.settings import Settings
@@ -75,12 +67,16 @@ class _Rechecked:
 
 @click.command("recheck")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@store_option
+@stores_option
 @click.option("--write", is_flag=True, help="Put the new run in the place of the old one.")
 @click.option("--all", "every", is_flag=True, help="Also runs since which the index is the same.")
 @json_option
 def command(
-    runs: tuple[str, ...], store_path: StorePlace | None, write: bool, every: bool, as_json: bool
+    runs: tuple[str, ...],
+    store_path: ReadPlace | None,
+    write: bool,
+    every: bool,
+    as_json: bool,
 ) -> None:
     """Verify the claims of past RUNs (the JSON of verify) against the store as it is now.
 
@@ -102,7 +98,7 @@ def command(
     past = [_Past.read(name) for name in runs]
     done: list[dict[str, Any]] = []
     code = 0
-    with open_store(store_path) as store:
+    with open_stores(store_path) as store:
         present = frozenset(s.source for s in store.sources())
         for found in _recheck(past, store, every=every):
             written = write and found.new is not None and not found.unscored
@@ -120,7 +116,7 @@ def command(
     sys.exit(code)
 
 
-def _recheck(past: Sequence[_Past], store: Store, *, every: bool) -> Iterator[_Rechecked]:
+def _recheck(past: Sequence[_Past], store: ReadableStore, *, every: bool) -> Iterator[_Rechecked]:
     """Each run, those of the same settings one after the other, so that models load once."""
     digest = store.digest()
     for settings in dict.fromkeys(p.settings for p in past):

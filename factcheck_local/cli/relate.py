@@ -6,16 +6,12 @@ import json
 
 import click
 
-from factcheck_local.cli.common import (
-    StorePlace,
-    StoreType,
-    input_name,
-    json_lines,
-    open_store,
-)
+from factcheck_local.cli.common import input_name, json_lines
 from factcheck_local.cli.outcome import UNSCORED
+from factcheck_local.cli.places import StoreType, open_store
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.core.errors import RecordError
+from factcheck_local.indexer.address import StorePlace
 from factcheck_local.models.registry import DEFAULT_LLM
 from factcheck_local.pipeline.relation import Premise, load_relation_model, relate
 

@@ -10,18 +10,13 @@ from typing import Any
 
 import click
 
-from factcheck_local.cli.common import (
-    StorePlace,
-    input_name,
-    json_option,
-    open_store,
-    store_option,
-    write_json,
-)
+from factcheck_local.cli.common import input_name, json_option, write_json
 from factcheck_local.cli.diff import DIFFERS
+from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.stored import check_complete, read_run
 from factcheck_local.core.errors import RecordError
+from factcheck_local.indexer.joined import ReadPlace
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.report import to_dict
 from factcheck_local.report.replay import FieldChange, changes, environment_changes
@@ -34,7 +29,7 @@ SHOWN = 20
 
 @click.command("replay")
 @click.argument("run")
-@store_option
+@stores_option
 @click.option(
     "--tolerance",
     type=click.FloatRange(0, 1),
@@ -43,7 +38,7 @@ SHOWN = 20
     help="Numbers that are no farther apart are the same; 0.",
 )
 @json_option
-def command(run: str, store_path: StorePlace | None, tolerance: float, as_json: bool) -> None:
+def command(run: str, store_path: ReadPlace | None, tolerance: float, as_json: bool) -> None:
     """Repeat RUN, the JSON of an earlier verify, and say whether anything differs.
 
     Version, settings, prompts, models and index have to be those that the run records. Every
@@ -62,7 +57,7 @@ def command(run: str, store_path: StorePlace | None, tolerance: float, as_json: 
     check_complete(old, called)
     record, settings = input_of(old, called), settings_of(old, called)
     needed = record.contexts is None
-    store = open_store(store_path) if needed or store_path else None
+    store = open_stores(store_path) if needed or store_path else None
     try:
         checker = FactChecker(settings, store, cache=False, progress=stage_progress())
         if unlike := checker.unlike(record, old["run"]):

@@ -7,18 +7,17 @@ from typing import get_args
 import click
 
 from factcheck_local.cli.common import (
-    StorePlace,
     as_option,
     json_option,
-    open_store,
     rerank_option,
-    store_option,
     valid_text,
     where_option,
     write_json,
 )
 from factcheck_local.cli.messages import tell
+from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.core.errors import InputError
+from factcheck_local.indexer.joined import ReadPlace
 from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.retrieval.rerank import RERANKED, reorder
@@ -31,7 +30,7 @@ from factcheck_local.report.view import one_line
 
 @click.command("search")
 @click.argument("query", callback=valid_text)
-@store_option
+@stores_option
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option(
     "--retrieval",
@@ -46,7 +45,7 @@ from factcheck_local.report.view import one_line
 @json_option
 def command(
     query: str,
-    store_path: StorePlace | None,
+    store_path: ReadPlace | None,
     k: int,
     retrieval: Retrieval,
     where: tuple[str, ...] | None,
@@ -63,7 +62,7 @@ def command(
     if not query.strip():
         raise InputError("the query is empty")
     reranker = load_reranker(rerank) if rerank else None
-    with open_store(store_path) as store:
+    with open_stores(store_path) as store:
         embedder = load_model(store.fingerprint.embedder.id, "embedder")
         vectors = embedder.embed([query])
         conditions = [Condition.parse(text) for text in where or ()]

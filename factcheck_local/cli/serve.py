@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
-from factcheck_local.cli.common import StorePlace, open_store, store_option
 from factcheck_local.cli.messages import tell
+from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.core import egress
 from factcheck_local.core.errors import InputError, StoreError
+from factcheck_local.indexer.address import StorePlace
 
 if TYPE_CHECKING:
     from factcheck_local.models.openai_server.options import ServerOptions

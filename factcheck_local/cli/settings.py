@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
-from factcheck_local.cli.common import StorePlace, open_store, store_option, write_json
+from factcheck_local.cli.common import write_json
+from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.core.errors import StoreError
+from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.folder import find_store
 from factcheck_local.pipeline.chosen import ABOUT_PRESETS, PRESETS, Chosen
 from factcheck_local.pipeline.setting import Needs

@@ -8,15 +8,12 @@ from typing import Any
 
 import click
 
-from factcheck_local.cli.common import (
-    StorePlace,
-    json_option,
-    open_store,
-    store_option,
-    write_json,
-)
+from factcheck_local.cli.common import json_option, write_json
+from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.core.text.language import MODELS_READ
+from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.contents import Contents, contents_of
+from factcheck_local.indexer.folder import collections_in
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.pipeline.relation.calibration_file import read_calibrations
 from factcheck_local.pipeline.relation.risk import read_risks
@@ -41,7 +38,13 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
         embedder = store.fingerprint.embedder
         calibrations = read_calibrations(store.path)
         risks = read_risks(store.path)
-        summary = {"store": store.place, "passages": found.passages, "digest": store.digest()}
+        collections = collections_in(store.path)
+        summary = {
+            "store": store.place,
+            "passages": found.passages,
+            "digest": store.digest(),
+            "collections": collections,
+        }
     if as_json:
         write_json(
             summary
@@ -75,6 +78,8 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
         f"{len(found.sources)} sources, {found.passages} passages, {found.size / 1e6:.1f} MB, "
         f"embedder {embedder.id}, digest {str(summary['digest'])[:16]}"
     )
+    for name in collections:
+        click.echo(f"collection {name}: a store of its own, --collection {name}")
 
 
 def _source(record: SourceRecord) -> dict[str, Any]:

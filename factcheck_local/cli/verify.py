@@ -10,7 +10,6 @@ import click
 from factcheck_local.cli.answers import Unusable, read_answers
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import (
-    StorePlace,
     as_option,
     check_writable,
     fail_on_option,
@@ -21,17 +20,17 @@ from factcheck_local.cli.common import (
     only_option,
     question_option,
     relation_option,
-    store_option,
     where_option,
 )
 from factcheck_local.cli.many import Run, by_workers, here, told, workers_address
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import exit_code
+from factcheck_local.cli.places import stores_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.sinks import Folder, Stream, make_sink
 from factcheck_local.cli.watch import EventLines, Watch, live_claims
 from factcheck_local.indexer.folder import find_store
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.joined import ReadPlace, open_place
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.scale.worker import Plan
@@ -39,7 +38,7 @@ from factcheck_local.scale.worker import Plan
 
 @click.command("verify", cls=SettingsCommand)
 @click.argument("answers", metavar="ANSWER...", nargs=-1, required=True)
-@store_option
+@stores_option
 @question_option
 @llm_option
 @relation_option
@@ -63,7 +62,7 @@ from factcheck_local.scale.worker import Plan
 @settings_options
 def command(
     answers: tuple[str, ...],
-    store_path: StorePlace | None,
+    store_path: ReadPlace | None,
     question: str | None,
     form: str,
     only: tuple[str, ...] | None,
@@ -124,7 +123,7 @@ def command(
     run = Run(given, sink, Watch() if workers else watch)
     needs_store = any(record.contexts is None for record in records)
     place = store_path or (find_store(Path.cwd()) if needs_store else None)
-    store = Store.open(place) if place else None
+    store = open_place(place) if place else None
     try:
         settings = choose_settings(options, assigned, preset, store).settings
         if workers is None:

@@ -11,8 +11,9 @@ The folder holds::
     calibration.json  fitted on the user's own labels, see `relate.calibrations`
     risk.json         likewise, see `relate.risk`
     passage-states/   what a model made of passages, see `Store.states`
+    collections/      further stores, each by its name; this one need not be there then
 
-The three before the last do not depend on the passages: they outlive a rebuild.
+The three before `passage-states` do not depend on the passages: they outlive a rebuild.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer import fingerprint as fingerprints
+from factcheck_local.indexer.address import COLLECTIONS
 from factcheck_local.indexer.chroma import folder_client
 from factcheck_local.indexer.database import exclusive
 from factcheck_local.indexer.fingerprint import REBUILD, Fingerprint
@@ -45,7 +47,9 @@ from factcheck_local.indexer.passages import HNSW, Passages
 STORE_NAME = ".factcheck"
 
 _META, _SOURCES, _CHROMA, _COLLECTION = "store.json", "sources.sqlite3", "chroma", "passages"
-_KEPT = frozenset({VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION, RISK})
+_NO_PART = frozenset(
+    {VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION, RISK, COLLECTIONS}
+)
 
 
 def find_store(start: Path) -> Path:
@@ -56,15 +60,28 @@ def find_store(start: Path) -> Path:
     """
     start = start.resolve()
     for folder in (start, *start.parents):
-        if (folder / STORE_NAME / _META).is_file():
-            return folder / STORE_NAME
+        store = folder / STORE_NAME
+        if (store / _META).is_file() or collections_in(store):
+            return store
     raise StoreError(f"no store ({STORE_NAME}) in {start} or above it", hint=INDEX)
+
+
+def collections_in(store: Path) -> tuple[str, ...]:
+    """Names of the collections of a store's folder, in order; empty where it has none."""
+    return tuple(sorted(meta.parent.name for meta in (store / COLLECTIONS).glob(f"*/{_META}")))
+
+
+def outermost(store: Path) -> Path:
+    """The folder that a store is a collection of, or that it is itself."""
+    return store.parent.parent if store.parent.name == COLLECTIONS else store
 
 
 def open_parts(path: Path, fingerprint: Fingerprint | None = None) -> Parts:
     """Open a store that is there; see `Store.open`."""
     if not (path / _META).is_file():
-        raise StoreError(f"no store at {path}", hint=INDEX)
+        inner = ", ".join(collections_in(path))
+        hint = f"--collection NAME, of {inner}" if inner else INDEX
+        raise StoreError(f"no store at {path}", hint=hint)
     found = fingerprints.read(path / _META)
     if fingerprint is not None:
         found.check(fingerprint, path)
@@ -100,7 +117,7 @@ def create_parts(path: Path, fingerprint: Fingerprint) -> Parts:
     if not (path / _META).exists():
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if any(found.name not in _KEPT for found in path.iterdir()):
+            if any(found.name not in _NO_PART for found in path.iterdir()):
                 raise StoreError(f"{path}: is not a store, and not empty")
             fingerprints.write(path / _META, fingerprint)
         except OSError as error:

@@ -18,6 +18,7 @@ from factcheck_local.core.errors import InputError
 from factcheck_local.indexer.loaders import why_unsupported
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.reliability import PROFILE_NAME, matches
+from factcheck_local.indexer.folder import outermost
 from factcheck_local.indexer.store import Store
 
 
@@ -89,7 +90,7 @@ def survey(
     new = _new_roots(given, known, store)
     records = store.sources()
     owners = {record.source: record.root for record in records}
-    search = _Search([*known, *new], store.path.resolve(), owners, include, exclude)
+    search = _Search([*known, *new], outermost(store.path.resolve()), owners, include, exclude)
     for path in given:
         search.look(path)
     for record in records:

@@ -16,7 +16,7 @@ from factcheck_local import __version__
 from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import Thresholds
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.contracts import ChatModel, Embedder, Identified, identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.claims.records import Record
@@ -64,7 +64,7 @@ class Loaded:
     def __init__(
         self,
         settings: Settings,
-        store: Store | None = None,
+        store: ReadableStore | None = None,
         *,
         retriever: Retriever | None = None,
         llm: ChatModel | None = None,
@@ -257,7 +257,7 @@ class Loaded:
         }
 
 
-def _check_retriever(settings: Settings, store: Store | None) -> None:
+def _check_retriever(settings: Settings, store: ReadableStore | None) -> None:
     """Refuse what a retriever would leave without effect, such as who may see what.
 
     Raises:

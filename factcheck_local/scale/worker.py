@@ -10,8 +10,7 @@ from typing import Any
 from factcheck_local import __version__
 from factcheck_local.core import egress
 from factcheck_local.core.errors import FactcheckError
-from factcheck_local.indexer.address import ServerAddress
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.joined import ReadableStore, ReadPlace, below, open_place
 from factcheck_local.models.offline import go_offline
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
@@ -35,15 +34,15 @@ class Plan:
     """
 
     settings: Settings
-    store: Path | ServerAddress | None
+    store: ReadPlace | None
     seen_from: Path
     cache: bool = True
 
-    def opened(self) -> Store | None:
+    def opened(self) -> ReadableStore | None:
         """The store, called as in the process that the user started."""
-        if not isinstance(self.store, Path):
-            return Store.open(self.store) if self.store else None
-        store = Store.open(self.seen_from / self.store)
+        if self.store is None:
+            return None
+        store = open_place(below(self.store, self.seen_from))
         store.place = str(self.store)
         return store
 

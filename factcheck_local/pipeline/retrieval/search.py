@@ -10,7 +10,7 @@ import numpy as np
 
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Atom, Context, titled
-from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.contracts import Embedder, FloatArray
 from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
 from factcheck_local.pipeline.retrieval.fusion import reciprocal_rank_fusion
@@ -49,7 +49,7 @@ class Retrieved:
 
 def retrieve(
     atoms: Sequence[Atom],
-    store: Store,
+    store: ReadableStore,
     embedder: Embedder,
     *,
     k: int,
@@ -102,7 +102,7 @@ def retrieve(
 def search(
     texts: Sequence[str],
     vectors: FloatArray,
-    store: Store,
+    store: ReadableStore,
     k: int,
     retrieval: Retrieval,
     scope: frozenset[str] | None = None,
@@ -151,7 +151,9 @@ def search(
     return _different(ordered, store, k)
 
 
-def _different(ordered: Sequence[Sequence[str]], store: Store, k: int) -> list[list[Context]]:
+def _different(
+    ordered: Sequence[Sequence[str]], store: ReadableStore, k: int
+) -> list[list[Context]]:
     """Of each ranking the first k that are no near duplicates of each other."""
     # Fetching and comparing take longer than finding, so no more are looked at than it takes.
     looked_at = 2 * k
