@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from factcheck_local.core.types import Atom, Context
 from factcheck_local.evaluate.collection import Item
 from factcheck_local.evaluate.verdicts import Matrix, matrix_of
-from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.indexer.joined import ReadableStore
+from factcheck_local.indexer.scope import Condition, in_scope
 from factcheck_local.models.contracts import FloatArray
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import Premise, Related, RelationModel, relate

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from factcheck_local.cli.common import json_option, write_json
 from factcheck_local.cli.messages import complain, tell
 from factcheck_local.cli.places import store_option, store_to_write
 from factcheck_local.cli.progress import index_progress
+from factcheck_local.cli.workers import cluster_address, workers_option
 from factcheck_local.core import plugins
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.core.text.language import MODELS_READ
@@ -26,9 +28,11 @@ from factcheck_local.indexer.reliability import ReliabilityProfile
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.indexer.watch import changes
+from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, load_model
 from factcheck_local.report.view import one_line
+from factcheck_local.scale.embedding import shared_embedder
 
 #: Sources in another language that are named.
 _NAMED = 5
@@ -100,6 +104,7 @@ def _can_limit(context: click.Context, option: click.Parameter, value: float) ->
     callback=_list_formats,
     help="List the formats that can be read, and exit.",
 )
+@workers_option
 @json_option
 def command(
     paths: tuple[Path, ...],
@@ -112,12 +117,16 @@ def command(
     watch: bool,
     ocr: bool,
     unlock: bool,
+    workers: str | None,
     as_json: bool,
     **limits: float,
 ) -> None:
     """Bring the store up to date with folders and files.
 
     Only what changed is read and embedded again; what is gone is removed.
+
+    With --workers ray, or --workers ray://HOST:PORT, passages are embedded by a worker per GPU or
+    machine; this process reads the files and writes the store.
 
     \b
     Example:
@@ -127,14 +136,11 @@ def command(
         ReliabilityProfile.load(
             reliability
         )  # what is wrong with it is said before anything is done
-    model = for_passages(load_model(embedder, "embedder"))
+    if watch and workers is not None:
+        raise click.UsageError("--watch embeds here, without --workers")
     place = store_to_write(store_path)
-    if unlock:
-        _unlock(place)
-    if rebuild:
-        Store.erase(place)
 
-    def run() -> tuple[SyncReport, int]:
+    def run(model: Embedder, at_once: int = 1) -> tuple[SyncReport, int]:
         profile = ReliabilityProfile.load(reliability) if reliability else None
         with Store.create(place, Fingerprint.of(model)) as store, index_progress() as progress:
             report = sync(
@@ -147,18 +153,24 @@ def command(
                 progress,
                 limits=ReadLimits(**limits),
                 ocr=ocr,
+                at_once=at_once,
             )
             _name_languages(report)
             return report, store.count()
 
     show = _write if as_json else _show
-    show(*run(), str(place))
+    with _embedder(embedder, workers) as (model, at_once):
+        if unlock:
+            _unlock(place)
+        if rebuild:
+            Store.erase(place)
+        show(*run(model, at_once), str(place))
     if watch:
         with interrupts.noticed() as interrupted:
             tell("watching; interrupt to end")
             for _ in changes(paths, place if isinstance(place, Path) else None, stop=interrupted):
                 try:
-                    report, passages = run()
+                    report, passages = run(model)
                 except FactcheckError as error:  # it may be mended while we watch
                     tell(f"factcheck: {error}")
                     continue
@@ -166,6 +178,16 @@ def command(
                     show(report, passages, str(place))
         # Only here if what the interrupt raised was dropped on its way.
         raise KeyboardInterrupt
+
+
+@contextmanager
+def _embedder(name: str, workers: str | None) -> Iterator[tuple[Embedder, int]]:
+    """The embedder of this name, here or by workers, and how many batches it takes at once."""
+    if workers is None:
+        yield for_passages(load_model(name, "embedder")), 1
+        return
+    with shared_embedder(name, cluster_address(workers)) as shared:
+        yield shared, shared.workers
 
 
 def _unlock(place: StorePlace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,28 +14,18 @@ from factcheck_local.cli.messages import complain, name_language, tell
 from factcheck_local.cli.progress import answer_progress, many_progress
 from factcheck_local.cli.sinks import Sink
 from factcheck_local.cli.watch import Watch
+from factcheck_local.cli.workers import cluster_address
 from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.core.text.language import Language
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.report import to_dict
-from factcheck_local.scale.pool import Pool, connected
+from factcheck_local.scale.cluster import connected
+from factcheck_local.scale.pool import Pool
 from factcheck_local.scale.worker import Plan, Task
-
-#: What stands for Ray on this machine alone.
-RAY = "ray"
 
 #: The number of an answer, from 1, and its assessment, or why it has none.
 Outcomes = Iterator[tuple[int, dict[str, Any] | FactcheckError]]
-
-
-def workers_address(
-    _context: click.Context, _option: click.Parameter, value: str | None
-) -> str | None:
-    """Refuse what is neither Ray on this machine nor the address of a cluster."""
-    if value is not None and not re.fullmatch(rf"{RAY}(://[^/@?#\s]+:[0-9]{{1,5}})?", value):
-        raise click.BadParameter(f"expected {RAY} or {RAY}://HOST:PORT")
-    return value
 
 
 @dataclass
@@ -147,7 +136,7 @@ def by_workers(run: Run, workers: str, plan: Plan) -> Outcomes:
     yield from run.unusable()
     progress = many_progress()
     kept = 0
-    with connected(None if workers == RAY else workers) as ray:
+    with connected(cluster_address(workers)) as ray:
         pool = Pool(ray, plan)
         for count, (number, outcome) in enumerate(pool.verify(tasks()), start=1):
             if outcome is None:

@@ -56,7 +56,9 @@ def store_option(command: Decorated) -> Decorated:
 
     The command is given ``store_path``, None where its user named none.
     """
-    return _store_options(command, _STORE_HELP, "A store of its own inside, by its name.", multiple=False)
+    return _store_options(
+        command, _STORE_HELP, "A store of its own inside, by its name.", multiple=False
+    )
 
 
 def stores_option(command: Decorated) -> Decorated:

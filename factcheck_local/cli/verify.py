@@ -22,13 +22,14 @@ from factcheck_local.cli.common import (
     relation_option,
     where_option,
 )
-from factcheck_local.cli.many import Run, by_workers, here, told, workers_address
+from factcheck_local.cli.many import Run, by_workers, here, told
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import exit_code
 from factcheck_local.cli.places import stores_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.sinks import Folder, Stream, make_sink
 from factcheck_local.cli.watch import EventLines, Watch, live_claims
+from factcheck_local.cli.workers import workers_option
 from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.joined import ReadPlace, open_place
 from factcheck_local.pipeline.checker import FactChecker
@@ -58,7 +59,7 @@ from factcheck_local.scale.worker import Plan
 @click.option("--stream", is_flag=True, hidden=True)
 @click.option("--no-cache", is_flag=True, hidden=True)
 @click.option("--again", is_flag=True, hidden=True)
-@click.option("--workers", metavar="ray[://HOST:PORT]", callback=workers_address, hidden=True)
+@workers_option
 @settings_options
 def command(
     answers: tuple[str, ...],

@@ -80,7 +80,7 @@ def open_parts(path: Path, fingerprint: Fingerprint | None = None) -> Parts:
     """Open a store that is there; see `Store.open`."""
     if not (path / _META).is_file():
         inner = ", ".join(collections_in(path))
-        hint = f"--collection NAME, of {inner}" if inner else INDEX
+        hint = f"--collection NAME, one of {inner}" if inner else INDEX
         raise StoreError(f"no store at {path}", hint=hint)
     found = fingerprints.read(path / _META)
     if fingerprint is not None:

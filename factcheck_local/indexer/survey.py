@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from factcheck_local.core.errors import InputError
+from factcheck_local.indexer.folder import outermost
 from factcheck_local.indexer.loaders import why_unsupported
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.reliability import PROFILE_NAME, matches
-from factcheck_local.indexer.folder import outermost
 from factcheck_local.indexer.store import Store
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -85,12 +86,14 @@ def sync(
     limits: ReadLimits | None = None,
     ocr: bool = False,
     today: date | None = None,
+    at_once: int = 1,
 ) -> SyncReport:
     """Index what is new or changed below the paths, and remove what is gone from there.
 
     A file is unchanged if its size and time stamp are, or else its sha256; of a
     changed or moved one, only passages that are new are embedded. An interrupted
-    run loses at most `EMBED_BATCH` passages, and the next one goes on from there.
+    run loses at most `EMBED_BATCH` passages, or 2 * ``at_once`` times as many with a higher one,
+    and the next one goes on from there.
 
     Args:
         paths: folders, searched to any depth, and files.
@@ -105,6 +108,7 @@ def sync(
         ocr: whether pages of a PDF without text are read by OCR.
         today: the day from which ages of documents count; None is the first of this month, so
             that priors, and with them the index digest, stay the same for a month.
+        at_once: batches that the embedder takes at the same time, each from a thread of its own.
 
     Raises:
         InputError: if a path does not exist, or there is nothing to index.
@@ -123,7 +127,7 @@ def sync(
         roots = {root for root, _ in plan.files.values()}
         profiles = {r.label: profile or ReliabilityProfile.beside(r.path) for r in roots}
         since = today or datetime.now(UTC).date().replace(day=1)
-        run = _Run(store, embedder, profiles, since, progress)
+        run = _Run(store, embedder, profiles, since, progress, at_once)
         tasks = run.look_at(plan.files)
         with closing(read_ahead(tasks, made.chunker, limits or ReadLimits(), ocr=ocr)) as found:
             for task, reading in found:
@@ -154,6 +158,7 @@ class _Run:
     profiles: Mapping[str, ReliabilityProfile]
     today: date
     progress: Progress | None
+    at_once: int
     indexed: list[SourceEntry] = field(default_factory=list)
     unchanged: list[SourceEntry] = field(default_factory=list)
     skipped: list[SourceEntry] = field(default_factory=list)
@@ -193,7 +198,9 @@ class _Run:
         else:
             record = self._described(self.current[task.source], found)
             self.waiting.append((self.store.begin(record), found.chunks))
-            if sum(len(chunks) for _, chunks in self.waiting) >= EMBED_BATCH:
+            # Twice as many as are embedded at once, so that none waits while others are written.
+            enough = EMBED_BATCH * (1 if self.at_once == 1 else 2 * self.at_once)
+            if sum(len(chunks) for _, chunks in self.waiting) >= enough:
                 self.flush()
         self.step = self.step._replace(
             files=self.step.files + 1, size=self.step.size + task.size, source=task.source
@@ -262,9 +269,8 @@ class _Run:
                     new.append((draft.record, chunk))
         if moved:
             self.store.add(moved, np.stack(vectors))
-        for start in range(0, len(new), EMBED_BATCH):
-            batch = new[start : start + EMBED_BATCH]
-            self.store.add(batch, self.embedder.embed([chunk.titled_text for _, chunk in batch]))
+        for batch, embeddings in self._embedded(new):
+            self.store.add(batch, embeddings)
             self.step = self.step._replace(passages=self.step.passages + len(batch))
             self._report()
         for draft, chunks in self.waiting:
@@ -274,6 +280,21 @@ class _Run:
             reason = f"{count}; {record.note}" if record.note else count
             self.indexed.append(SourceEntry(record.source, reason))
         self.waiting.clear()
+
+    def _embedded(
+        self, new: Sequence[tuple[SourceRecord, Chunk]]
+    ) -> Iterator[tuple[Sequence[tuple[SourceRecord, Chunk]], FloatArray]]:
+        """The passages in batches, in order, each with its vectors."""
+
+        def embed(batch: Sequence[tuple[SourceRecord, Chunk]]) -> FloatArray:
+            return self.embedder.embed([chunk.titled_text for _, chunk in batch])
+
+        batches = [new[start : start + EMBED_BATCH] for start in range(0, len(new), EMBED_BATCH)]
+        if self.at_once == 1:
+            yield from ((batch, embed(batch)) for batch in batches)
+            return
+        with ThreadPoolExecutor(self.at_once) as pool:
+            yield from zip(batches, pool.map(embed, batches), strict=True)
 
     def _known_vectors(self, record: SourceRecord) -> dict[str, FloatArray]:
         """Vectors of another file of the same bytes: this one was moved, or copied."""

@@ -4,113 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import secrets
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from factcheck_local.core import egress
-from factcheck_local.core.errors import (
-    EgressError,
-    FactcheckError,
-    InferenceError,
-    InputError,
-    RecordError,
-)
+from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.pipeline.run import unlike
+from factcheck_local.scale.cluster import ATTEMPTS, PATIENCE, Seat, last_line, seats
 from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
-
-#: Workers that an answer may lose before it is given up.
-ATTEMPTS = 3
-
-#: Seconds that a run without any worker waits for one: until its models are loaded.
-PATIENCE = 600.0
-
-#: What tells Ray whether to report to its makers how it is used.
-USAGE = "RAY_USAGE_STATS_ENABLED"
 
 logger = logging.getLogger(__name__)
 
 
-@contextmanager
-def connected(address: str | None) -> Iterator[Any]:
-    """Ray: a cluster's, or one of this machine alone, which ends with this.
-
-    Args:
-        address: ``ray://HOST:PORT`` of a cluster's client server; None for this machine.
-
-    Yields:
-        The module ``ray``.
-
-    Raises:
-        InputError: if Ray is not installed, or there is no such cluster.
-        EgressError: if the cluster reports its usage.
-    """
-    os.environ[USAGE] = "0"
-    if address is None:
-        # Its ports are open to whoever reaches this machine, and they run code.
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-    try:
-        import ray
-    except ImportError as error:
-        raise InputError(
-            "--workers: Ray is not installed", hint="pip install 'factcheck-local[scale]'"
-        ) from error
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-    if address is None:
-        ray.init(address="local", include_dashboard=False, **options)
-    else:
-        place = urlsplit(address)
-        egress.allow(place.hostname or "", place.port or 0)
-        try:
-            try:
-                ray.init(address, **options)
-            except ConnectionAbortedError:
-                # A busy head may not start the server of this client within Ray's 30 seconds.
-                ray.init(address, **options)
-        except (ConnectionError, RuntimeError, ray.exceptions.RayError) as error:
-            raise InputError(f"{address}: no cluster of Ray: {last_line(error)}") from error
-    try:
-        if address is not None:
-            _check_usage(ray, address)
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _check_usage(ray: Any, address: str) -> None:  # noqa: ANN401
-    """Refuse a cluster whose first node, which would do so, is not told to report nothing."""
-    (head,) = (n for n in ray.nodes() if n["Alive"] and "node:__internal_head__" in n["Resources"])
-    asked = ray.remote(os.getenv).options(num_cpus=0, scheduling_strategy=_on(head))
-    if ray.get(asked.remote(USAGE)) != "0":
-        raise EgressError(
-            f"{address}: this cluster tells Ray's makers how it is used",
-            hint=f"start it with {USAGE}=0",
-        )
-
-
-def _on(node: dict[str, Any]) -> Any:  # noqa: ANN401
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    return NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-
-
-@dataclass(frozen=True, eq=False)
-class _Seat:
-    """Where a worker may be: a GPU with its share of the cores, or a node without one."""
-
-    node: dict[str, Any]
-    resources: dict[str, int]
-
-
 @dataclass(frozen=True, eq=False)
 class _Hired:
-    seat: _Seat
+    seat: Seat
     actor: Any
 
 
@@ -163,7 +72,7 @@ class Pool:
                 worker = idle.pop()
                 busy[worker.actor.verify.remote(task[1])] = (worker, task)
 
-        for seat in self._seats():
+        for seat in seats(self._ray):
             ready, hired = self._hire(seat)
             busy[ready] = (hired, None)
         while True:
@@ -183,7 +92,7 @@ class Pool:
                 said = self._ray.get(found[0])
             except self._ray.exceptions.RayError as error:
                 why = last_line(error)
-                logger.info("a worker on %s was lost: %s", _name(worker), type(error).__name__)
+                logger.info("a worker on %s was lost: %s", worker.seat.host, type(error).__name__)
                 self._ray.kill(worker.actor)
                 self.lost += 1
                 if task is None:
@@ -208,21 +117,9 @@ class Pool:
             hand_out()  # the worker goes on while this outcome is written
             yield task[0], said
 
-    def _seats(self) -> list[_Seat]:
-        found = []
-        for node in self._ray.nodes():
-            has = node["Resources"] if node["Alive"] else {}
-            cores, gpus = int(has.get("CPU", 0)), int(has.get("GPU", 0))
-            if cores:
-                one = {"num_cpus": cores // gpus, "num_gpus": 1} if gpus else {"num_cpus": cores}
-                found += [_Seat(node, one)] * max(gpus, 1)
-        return found
-
-    def _hire(self, seat: _Seat) -> tuple[Any, _Hired]:
+    def _hire(self, seat: Seat) -> tuple[Any, _Hired]:
         """Start a worker; returns the call that says when it is ready, and the worker."""
-        actor = self._actor.options(scheduling_strategy=_on(seat.node), **seat.resources).remote(
-            self._plan
-        )
+        actor = seat.hired(self._actor, self._plan)
         self._hired.append(_Hired(seat, actor))
         return actor.ready.remote(), self._hired[-1]
 
@@ -236,14 +133,4 @@ class Pool:
 
 
 def _from(worker: _Hired, error: FactcheckError) -> FactcheckError:
-    return type(error)(f"worker on {_name(worker)}: {error}", hint=error.hint)
-
-
-def _name(worker: _Hired) -> str:
-    return str(worker.seat.node["NodeManagerHostname"])
-
-
-def last_line(error: Exception) -> str:
-    """What is wrong, of a message that has a traceback or a log in front of it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    return type(error)(f"worker on {worker.seat.host}: {error}", hint=error.hint)

@@ -54,7 +54,8 @@ def test_one_of_them_and_both() -> None:
 
 def test_a_claim_is_judged_by_the_passages_of_both(tmp_path: Path) -> None:
     atoms = ["Staff have 27 days of leave a year.", "Backups are kept for 30 days."]
-    record = {"input": "", "output": " ".join(atoms), "atoms": [{"text": text} for text in atoms]}
+    given = [{"id": f"a{i}", "text": text} for i, text in enumerate(atoms)]
+    record = {"input": "", "output": " ".join(atoms), "atoms": given}
     answer = tmp_path / "answer.json"
     answer.write_text(json.dumps(record))
     done = factcheck(
@@ -65,8 +66,10 @@ def test_a_claim_is_judged_by_the_passages_of_both(tmp_path: Path) -> None:
     run = json.loads(done.out)
     assert run["run"]["index"]["collection"] == "hr, it"
     assert run["run"]["index"]["chunks"] == 2
-    best = {a["text"]: a["quote"]["source"] for a in run["atoms"] if a.get("quote")}
-    assert best == {atoms[0]: "hr/rules.md", atoms[1]: "it/rules.md"}
+    sources = {context["id"]: context["source"] for context in run["contexts"]}
+    for claim, source in zip(run["atoms"], ("hr/rules.md", "it/rules.md"), strict=True):
+        assert claim["verdict"] == "supported"
+        assert sources[claim["evidence"][0]["context"]] == source
     again = tmp_path / "run.json"
     again.write_text(done.out)
     same = factcheck("recheck", again, "--collection", "hr", "--collection", "it", "--json")
@@ -75,7 +78,7 @@ def test_a_claim_is_judged_by_the_passages_of_both(tmp_path: Path) -> None:
 
 def test_what_cannot_be_is_said() -> None:
     assert refused("search", "x") == (
-        f"no store at {Path('.factcheck').resolve()} -> factcheck --collection NAME, of hr, it"
+        f"no store at {Path('.factcheck').resolve()} (try: --collection NAME, one of hr, it)"
     )
     assert "no store at" in refused("search", "x", "--collection", "sales")
     assert "expected up to 100" in refused("search", "x", "--collection", "../hr")
@@ -84,7 +87,7 @@ def test_what_cannot_be_is_said() -> None:
     assert "--collection is of one --store" in done.err
 
 
-def test_the_store_itself_stays_apart(place: Path, tmp_path: Path) -> None:
+def test_the_store_itself_stays_apart(tmp_path: Path) -> None:
     """A store beside its collections is neither read nor rebuilt with them."""
     docs = tmp_path / "docs"
     docs.mkdir()

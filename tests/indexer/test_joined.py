@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from factcheck_local.core.errors import StoreError
-from factcheck_local.indexer.address import ServerAddress, collection_in
+from factcheck_local.indexer.address import ServerAddress, StorePlace, collection_in
 from factcheck_local.indexer.joined import JoinedPlace, JoinedStore, below, open_place
 from factcheck_local.indexer.reliability import ReliabilityProfile
 from factcheck_local.indexer.scope import Condition, in_scope
@@ -47,8 +47,8 @@ def stores(
 
 
 @pytest.fixture
-def joined(stores: dict[str, Store]) -> Iterator[JoinedStore]:
-    yield JoinedStore(stores)
+def joined(stores: dict[str, Store]) -> JoinedStore:
+    return JoinedStore(stores)
 
 
 def found(
@@ -79,7 +79,7 @@ def test_what_is_most_similar_is_what_one_store_of_all_would_give(
     for name, files in (("hr", HR), ("it", IT)):
         (everything / name).mkdir(parents=True)
         write(everything / name, files)
-    whole = new_store("all")
+    whole = new_store("whole")
     sync([everything], whole, embedder)
     assert found(joined, embedder, "dense") == found(whole, embedder, "dense")
 
@@ -96,7 +96,7 @@ def test_passages_of_both_are_found(
 
 def test_scope(joined: JoinedStore, embedder: HashingEmbedder) -> None:
     only_it = in_scope(joined.sources(), [Condition.parse("source=it/**")])
-    assert only_it == {"it/backup.md", "it/leave.md"}
+    assert only_it == frozenset({"it/backup.md", "it/leave.md"})
     for hits in found(joined, embedder, "fused", scope=only_it):
         assert {source for source, _ in hits} <= only_it
     public = in_scope(joined.sources(), groups=["sales"])
@@ -150,13 +150,19 @@ def test_stores_of_other_embedders_are_not_joined(
 def test_names_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     server = ServerAddress.parse("http://localhost:8000/legal")
-    places = [Path("hr/.factcheck"), Path("it"), Path("old/it"), server, Path("a:b")]
+    places: list[StorePlace] = [
+        Path("hr/.factcheck"),
+        Path("it"),
+        Path("old/it"),
+        server,
+        Path("a:b"),
+    ]
     named = JoinedPlace.of(places)
     assert list(named.places) == ["hr", "it", "it-2", "legal", "a_b"]
     assert str(named).startswith("hr/.factcheck, it, old/it, http://localhost:8000/legal")
     moved = below(named, tmp_path)
     assert isinstance(moved, JoinedPlace)
-    assert list(moved.places.values())[0] == tmp_path / "hr/.factcheck"
+    assert next(iter(moved.places.values())) == tmp_path / "hr/.factcheck"
     assert moved.places["legal"] == server
     assert below(server, tmp_path) == server
 

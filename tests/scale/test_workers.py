@@ -12,21 +12,31 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from factcheck_local.core.errors import EgressError, FactcheckError, InferenceError
+from factcheck_local.core.errors import (
+    EgressError,
+    FactcheckError,
+    InferenceError,
+    ModelError,
+)
 from factcheck_local.core.types import Answer
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
+from factcheck_local.models.contracts import FloatArray
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.settings import Settings
-from factcheck_local.scale.pool import ATTEMPTS, USAGE, Pool, connected
+from factcheck_local.scale.cluster import ATTEMPTS, USAGE, connected
+from factcheck_local.scale.embedding import EmbeddingWorker, SharedEmbedder
+from factcheck_local.scale.pool import Pool
 from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
 from tests.cli.helpers import factcheck, refused
 
@@ -224,3 +234,65 @@ def test_ray_that_is_not_there(desk: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "ray", None)
     said = refused(*OPTIONS, "--workers", "ray", "--output", str(desk / "new"))
     assert said == "--workers: Ray is not installed (try: pip install 'factcheck-local[scale]')"
+
+
+# ------------------------------------------------------------------ an index by workers
+
+
+class Mortal(EmbeddingWorker):
+    """Ends over the text "end", and fails over "fail"; no models."""
+
+    def ready(self) -> tuple[str, str, int] | FactcheckError:
+        return ("mortal", "0" * 64, 2)
+
+    def embed(self, texts: Sequence[str]) -> FloatArray | FactcheckError:
+        if "end" in texts:
+            os._exit(1)
+        if "fail" in texts:
+            return ModelError("no vectors")
+        return np.array([[len(text), os.getpid()] for text in texts], dtype=np.float32)
+
+
+class Different(Mortal):
+    """Has another embedder than the next one."""
+
+    def ready(self) -> tuple[str, str, int] | FactcheckError:
+        return ("mortal", str(os.getpid()), 2)
+
+
+def test_texts_go_to_several_workers_and_a_lost_one_is_replaced(ray: Running) -> None:
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        with SharedEmbedder(module, "mortal", Mortal) as shared:
+            check_sharing(shared)
+        with pytest.raises(ModelError, match="has another mortal than the others"):
+            SharedEmbedder(module, "mortal", Different)
+
+
+def check_sharing(shared: SharedEmbedder) -> None:
+    assert (shared.id, shared.dimension) == ("mortal", 2)
+    assert shared.workers >= 2, "one on each node"
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(shared.embed, [["a", "bb"], ["ccc"], ["d"]]))
+    assert [vectors[:, 0].tolist() for vectors in found] == [[1, 2], [3], [1]]
+    with pytest.raises(FactcheckError, match=f"{ATTEMPTS} workers were lost over the same"):
+        shared.embed(["end"])
+    assert shared.embed(["eeee"])[0, 0] == 4, "there is a new worker in the place of each"
+    with pytest.raises(ModelError, match=r"^worker on \S+: no vectors"):
+        shared.embed(["fail"])
+
+
+def test_an_index_by_workers_is_the_one_made_here(ray: Running, desk: Path) -> None:
+    plain, shared = desk / "s1", desk / "s2"
+    assert factcheck("index", "docs", "--store", plain).code == 0
+    done = factcheck("index", "docs", "--store", shared, "--workers", ray.address)
+    assert done.code == 0, done.err
+    with Store.open(plain) as one, Store.open(shared) as other:
+        assert one.digest() == other.digest()
+        ids = [id_ for id_, _ in one.query_words(["leave pay"], 10)[0]]
+        assert np.array_equal(one.embeddings(ids), other.embeddings(ids))
+    again = factcheck("index", "docs", "--store", shared, "--workers", ray.address)
+    assert again.out.startswith(f"0 indexed, {len(PAGES)} unchanged")
+    assert "--watch embeds here" in refused(
+        "index", "docs", "--store", shared, "--workers", "ray", "--watch"
+    )

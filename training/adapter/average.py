@@ -2,10 +2,10 @@ r"""Put two adapters of one model together, weight by weight.
 
     python -m training.adapter.average OLD.gguf RUN/adapter.pt --share 0.5 --out average.pt
 
-Two runs from one start lie in one valley of the loss, and what is between them is often better than
-both where the second one forgot something: Wortsman et al. 2022, "Robust fine-tuning of zero-shot
-models" (WiSE-FT). It is the product of an adapter's two halves that is averaged, not the halves, and what
-comes out is brought back to the second one's rank by its largest singular values.
+Two runs from one start lie in one valley of the loss, and what is between them is often better
+than both where the second one forgot something: Wortsman et al. 2022, "Robust fine-tuning of
+zero-shot models" (WiSE-FT). It is the product of an adapter's two halves that is averaged, not the
+halves, and what comes out is brought back to the second one's rank by its largest singular values.
 """
 
 from __future__ import annotations

@@ -1,0 +1,124 @@
+"""Ray: this machine's or a cluster's, and where in it a worker may be."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from factcheck_local.core import egress
+from factcheck_local.core.errors import EgressError, InputError
+
+#: Workers that a piece of work may lose before it is given up.
+ATTEMPTS = 3
+
+#: Seconds that a run without any worker waits for one: until its models are loaded.
+PATIENCE = 600.0
+
+#: What tells Ray whether to report to its makers how it is used.
+USAGE = "RAY_USAGE_STATS_ENABLED"
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Ray: a cluster's, or one of this machine alone, which ends with this.
+
+    Args:
+        address: ``ray://HOST:PORT`` of a cluster's client server; None for this machine.
+
+    Yields:
+        The module ``ray``.
+
+    Raises:
+        InputError: if Ray is not installed, or there is no such cluster.
+        EgressError: if the cluster reports its usage.
+    """
+    os.environ[USAGE] = "0"
+    if address is None:
+        # Its ports are open to whoever reaches this machine, and they run code.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        import ray
+    except ImportError as error:
+        raise InputError(
+            "--workers: Ray is not installed", hint="pip install 'factcheck-local[scale]'"
+        ) from error
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+    if address is None:
+        ray.init(address="local", include_dashboard=False, **options)
+    else:
+        place = urlsplit(address)
+        egress.allow(place.hostname or "", place.port or 0)
+        try:
+            try:
+                ray.init(address, **options)
+            except ConnectionAbortedError:
+                # A busy head may not start the server of this client within Ray's 30 seconds.
+                ray.init(address, **options)
+        except (ConnectionError, RuntimeError, ray.exceptions.RayError) as error:
+            raise InputError(f"{address}: no cluster of Ray: {last_line(error)}") from error
+    try:
+        if address is not None:
+            _check_usage(ray, address)
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_usage(ray: Any, address: str) -> None:  # noqa: ANN401
+    """Refuse a cluster whose first node, which would do so, is not told to report nothing."""
+    (head,) = (n for n in ray.nodes() if n["Alive"] and "node:__internal_head__" in n["Resources"])
+    asked = ray.remote(os.getenv).options(num_cpus=0, scheduling_strategy=_on(head))
+    if ray.get(asked.remote(USAGE)) != "0":
+        raise EgressError(
+            f"{address}: this cluster tells Ray's makers how it is used",
+            hint=f"start it with {USAGE}=0",
+        )
+
+
+def _on(node: dict[str, Any]) -> Any:  # noqa: ANN401
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    return NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """Where a worker may be: a GPU with its share of the cores, or a node without one."""
+
+    node: dict[str, Any]
+    resources: dict[str, int]
+
+    @property
+    def host(self) -> str:
+        """Name of the node's machine."""
+        return str(self.node["NodeManagerHostname"])
+
+    def hired(self, actor: Any, *arguments: object) -> Any:  # noqa: ANN401
+        """Start one of ``ray.remote`` of a class there."""
+        placed = actor.options(scheduling_strategy=_on(self.node), **self.resources)
+        return placed.remote(*arguments)
+
+
+def seats(ray: Any) -> list[Seat]:  # noqa: ANN401
+    """One for each GPU, and one for each node that has none."""
+    found = []
+    for node in ray.nodes():
+        has = node["Resources"] if node["Alive"] else {}
+        cores, gpus = int(has.get("CPU", 0)), int(has.get("GPU", 0))
+        if cores:
+            one = {"num_cpus": cores // gpus, "num_gpus": 1} if gpus else {"num_cpus": cores}
+            found += [Seat(node, one)] * max(gpus, 1)
+    return found
+
+
+def last_line(error: Exception) -> str:
+    """What is wrong, of a message that has a traceback or a log in front of it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

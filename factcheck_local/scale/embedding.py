@@ -1,0 +1,227 @@
+"""Passages embedded by workers, for an index that one process writes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from factcheck_local.core import egress
+from factcheck_local.core.errors import FactcheckError, ModelError
+from factcheck_local.models.embedder import for_passages
+from factcheck_local.models.offline import go_offline
+from factcheck_local.models.registry import load_model
+from factcheck_local.scale.cluster import ATTEMPTS, PATIENCE, Seat, connected, last_line, seats
+
+if TYPE_CHECKING:
+    from factcheck_local.models.contracts import Embedder, FloatArray
+
+logger = logging.getLogger(__name__)
+
+#: Id, sha256 and dimension of an embedder.
+_Identity = tuple[str, str, int]
+
+
+class EmbeddingWorker:
+    """Embeds in a process of its own, which reaches no address that nobody named.
+
+    What is wrong is returned, not raised: Ray would wrap it, and print the traceback.
+    """
+
+    def __init__(self, name: str) -> None:
+        go_offline()
+        egress.guard()
+        self._name = name
+        self._embedder: Embedder | None = None
+
+    def ready(self) -> _Identity | FactcheckError:
+        """Load the embedder of this name; returns which it is."""
+        try:
+            made = for_passages(load_model(self._name, "embedder"))
+        except FactcheckError as error:
+            return error
+        self._embedder = made
+        return made.id, made.sha256, made.dimension
+
+    def embed(self, texts: Sequence[str]) -> FloatArray | FactcheckError:
+        """Vectors of passages, shape (n, dimension)."""
+        if self._embedder is None:
+            raise RuntimeError("a worker is asked before it is ready")
+        try:
+            return self._embedder.embed(texts)
+        except FactcheckError as error:
+            return error
+
+
+@dataclass(frozen=True, eq=False)
+class _Hired:
+    seat: Seat
+    actor: Any
+
+
+class SharedEmbedder:
+    """An embedder by workers; implements ``Embedder``. A context manager, with which they end.
+
+    As many threads as there are workers may embed at once, each one's texts with one worker. Where
+    that one is lost, they go to another, and a new one starts in its place. A vector depends on its
+    text alone, so it is the same whoever makes it.
+
+    Attributes:
+        id: of the embedder.
+        sha256: of its files.
+        dimension: of its vectors.
+        workers: how many there are.
+    """
+
+    def __init__(
+        self,
+        ray: Any,  # noqa: ANN401
+        name: str,
+        worker: type[EmbeddingWorker] = EmbeddingWorker,
+    ) -> None:
+        """Start a worker for each GPU, and for each node without one.
+
+        Args:
+            ray: what ``cluster.connected`` gives.
+            name: of the embedder.
+            worker: what each actor is.
+
+        Raises:
+            FactcheckError: if one cannot be set up, or has another embedder than the first.
+        """
+        self._ray = ray
+        self._name = name
+        self._class = ray.remote(worker)
+        self._free: SimpleQueue[_Hired] = SimpleQueue()
+        self._hired: list[_Hired] = []
+        self._identity: _Identity | None = None
+        try:
+            # All of them load before the first is waited for.
+            for worker in [self._hire(seat) for seat in seats(ray)]:
+                self._check(worker)
+                self._free.put(worker)
+        except BaseException:
+            self.close()
+            raise
+        self.workers = len(self._hired)
+        if not self.workers:
+            raise FactcheckError("no worker is left: it has no node with a processor")
+
+    def close(self) -> None:
+        """End the workers, whatever they are at."""
+        for worker in self._hired:
+            self._ray.kill(worker.actor)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the workers."""
+        self.close()
+
+    @property
+    def id(self) -> str:
+        """Of the embedder."""
+        return self._known[0]
+
+    @property
+    def sha256(self) -> str:
+        """Of its files."""
+        return self._known[1]
+
+    @property
+    def dimension(self) -> int:
+        """Of its vectors."""
+        return self._known[2]
+
+    @property
+    def _known(self) -> _Identity:
+        if self._identity is None:
+            raise RuntimeError("no worker was ready")
+        return self._identity
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Embed texts, all with the next worker that is free.
+
+        Args:
+            texts: n texts.
+
+        Returns:
+            Shape (n, dimension), rows of Euclidean length 1.
+
+        Raises:
+            FactcheckError: if a worker cannot, or `ATTEMPTS` were lost over these texts.
+        """
+        why = ""
+        for _ in range(ATTEMPTS):
+            worker = self._free.get()
+            try:
+                vectors = self._ray.get(worker.actor.embed.remote(list(texts)))
+            except self._ray.exceptions.RayError as error:
+                why = last_line(error)
+                logger.info("a worker on %s was lost: %s", worker.seat.host, type(error).__name__)
+                worker = self._replaced(worker)
+                continue
+            finally:
+                self._free.put(worker)
+            if isinstance(vectors, FactcheckError):
+                raise _from(worker, vectors)
+            # Ray's arrays are read-only, and their memory is the cluster's.
+            found: FloatArray = vectors.copy()
+            return found
+        raise FactcheckError(f"{ATTEMPTS} workers were lost over the same passages: {why}")
+
+    def _replaced(self, lost: _Hired) -> _Hired:
+        """A new worker where one was lost."""
+        self._ray.kill(lost.actor)
+        worker = self._hire(lost.seat)
+        self._check(worker)
+        return worker
+
+    def _hire(self, seat: Seat) -> _Hired:
+        self._hired.append(_Hired(seat, seat.hired(self._class, self._name)))
+        return self._hired[-1]
+
+    def _check(self, worker: _Hired) -> None:
+        try:
+            said = self._ray.get(worker.actor.ready.remote(), timeout=PATIENCE)
+        except self._ray.exceptions.GetTimeoutError as error:
+            raise FactcheckError(
+                f"worker on {worker.seat.host}: was not ready after {PATIENCE:.0f} s",
+                hint="ray status: is it in use?",
+            ) from error
+        except self._ray.exceptions.RayError as error:
+            raise FactcheckError(f"worker on {worker.seat.host}: {last_line(error)}") from error
+        if isinstance(said, FactcheckError):
+            raise _from(worker, said)
+        self._identity = self._identity or said
+        if said != self._identity:
+            raise ModelError(
+                f"worker on {worker.seat.host}: has another {self._name} than the others"
+            )
+
+
+def _from(worker: _Hired, error: FactcheckError) -> FactcheckError:
+    return type(error)(f"worker on {worker.seat.host}: {error}", hint=error.hint)
+
+
+@contextmanager
+def shared_embedder(name: str, address: str | None) -> Iterator[SharedEmbedder]:
+    """An embedder by workers of this machine, or of a cluster; they end with this.
+
+    Args:
+        name: of the embedder.
+        address: see ``cluster.connected``.
+    """
+    with connected(address) as ray, SharedEmbedder(ray, name) as shared:
+        yield shared
