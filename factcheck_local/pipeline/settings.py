@@ -90,7 +90,8 @@ class Settings:
     )
     k: int = setting(3, "How many passages are retrieved per claim.", low=1)
     retrieval: Retrieval = setting(
-        "dense", "How passages are found: by meaning (dense), by words (lexical), or by both."
+        "fused",
+        "How passages are found: by meaning (dense), by words (lexical), or by both (fused).",
     )
     where: tuple[str, ...] = setting(
         (), "Conditions that a source has to meet, such as source=policies/** or owner=Legal."

@@ -36,11 +36,11 @@ def test_verify_shows_twelve_options_and_what_sets_the_rest() -> None:
 
 def test_settings_are_shown_with_where_they_come_from(desk: Path) -> None:
     (desk / "factcheck.toml").write_text("[verify]\nk = 5\n", encoding="utf-8")
-    done = factcheck("settings", "--set", "retrieval=fused", "--preset", "quick")
+    done = factcheck("settings", "--set", "retrieval=dense", "--preset", "quick")
     assert done.code == 0
     lines = done.out.splitlines()
     assert f"k=5  ({Path.cwd() / 'factcheck.toml'}; default 3)" in lines
-    assert "retrieval=fused  (--set; default dense)" in lines
+    assert "retrieval=dense  (--set; default fused)" in lines
     assert "relation=encoder  (preset quick; default encoder+llm)" in lines
     assert "strong=0.5  (default; default 0.5)" in lines
     rows = json.loads(factcheck("settings", "--format", "json").out)["settings"]
