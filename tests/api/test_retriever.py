@@ -116,7 +116,7 @@ def test_what_is_not_as_promised_is_refused(retriever: Listed, said: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "settings", [{"as_groups": ("hr",)}, {"where": ("source=a.md",)}, {"retrieval": "fused"}]
+    "settings", [{"as_groups": ("hr",)}, {"where": ("source=a.md",)}, {"retrieval": "dense"}]
 )
 def test_settings_that_would_have_no_effect_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"{next(iter(settings))}: is for a store"):
