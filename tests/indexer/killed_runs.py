@@ -23,7 +23,6 @@ from factcheck_local.indexer.reader import Reading, Task, Unread, read
 from factcheck_local.indexer.store import Store
 from tests.indexer.helpers import Contents, HashingEmbedder, contents, long_text, write
 
-
 #: Kills at most, as a multiple of those that are asked for.
 MOST = 5
 
