@@ -101,9 +101,9 @@ class SharedEmbedder:
         self._identity: _Identity | None = None
         try:
             # All of them load before the first is waited for.
-            for worker in [self._hire(seat) for seat in seats(ray)]:
-                self._check(worker)
-                self._free.put(worker)
+            for hired in [self._hire(seat) for seat in seats(ray)]:
+                self._check(hired)
+                self._free.put(hired)
         except BaseException:
             self.close()
             raise

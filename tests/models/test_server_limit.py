@@ -21,20 +21,24 @@ def test_it_grows_by_one_for_as_many_replies_as_are_allowed() -> None:
     limit = Limit(16)
     assert limit.allowed == BEGIN
     for _ in range(BEGIN + 1):
-        limit.heed(200)
+        limit.heed(200, 0)
     assert limit.allowed == BEGIN + 1
-    limit.heed(503)
+    limit.heed(503, 0)
     assert limit.allowed == BEGIN + 1, "it failed, which is no matter of how many"
     for _ in range(1000):
-        limit.heed(200)
+        limit.heed(200, 0)
     assert limit.allowed == 16
-    limit.heed(429)
+    limit.heed(429, 0)
     assert limit.allowed == 14
+    limit.heed(429, 0)
+    assert limit.allowed == 14, "it was under way when the other one was refused"
     for _ in range(14):
-        limit.heed(200)
+        limit.heed(200, 0)
     assert limit.allowed == 14, "from now on with care"
-    for _ in range(1000):
-        limit.heed(429)
+    for cuts in range(1, 100):
+        with limit.turn() as begun:
+            assert begun == cuts
+        limit.heed(429, begun)
     assert limit.allowed == 1
     assert Limit(2).allowed == 2
 

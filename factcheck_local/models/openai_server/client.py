@@ -78,7 +78,7 @@ class ServerClient:
         for attempt in range(1, ATTEMPTS + 1):
             pause = self._pause * 2 ** (attempt - 1)
             try:
-                with self._limit.turn():
+                with self._limit.turn() as begun:
                     reply = self._http.request(method, f"{self._url}/{path}", json=body)
             except httpx.TimeoutException as error:
                 # Not sent again: the server may still be at work on the first.
@@ -89,7 +89,7 @@ class ServerClient:
             except httpx.RequestError as error:
                 raise ScoringError(f"{place}: {self._line(str(error))}") from error
             else:
-                self._limit.heed(reply.status_code)
+                self._limit.heed(reply.status_code, begun)
                 if reply.status_code not in _BUSY or attempt == ATTEMPTS:
                     return self._content(place, reply)
                 pause = max(pause, _asked_pause(reply))

@@ -2,7 +2,8 @@
 
 Additive increase and multiplicative decrease (Chiu & Jain 1989): each reply makes room for a little
 more, each that says that there are too many for a tenth less. Once it was busy the increase is a
-fifth of what it was before, so that few requests are sent in vain.
+fifth of what it was before, so that few requests are sent in vain. Of several that were under way
+together and are too many, the first alone makes room for less: the others were sent before it did.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Limit:
         self._allowed = float(min(BEGIN, most))
         self._step = FIRST_STEP
         self._under_way = 0
+        self._cuts = 0
         self._changed = threading.Condition()
 
     @property
@@ -40,23 +42,35 @@ class Limit:
         return max(1, int(self._allowed))
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for room, and have it until the end."""
+    def turn(self) -> Iterator[int]:
+        """Wait for room, and have it until the end.
+
+        Yields:
+            When it was begun, for `heed`: how often fewer were allowed before.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._under_way < self.allowed)
             self._under_way += 1
+            begun = self._cuts
         try:
-            yield
+            yield begun
         finally:
             with self._changed:
                 self._under_way -= 1
                 self._changed.notify_all()
 
-    def heed(self, status: int) -> None:
-        """What a reply's status says: 429 is too many, and 503 tells nothing of their number."""
+    def heed(self, status: int, begun: int) -> None:
+        """What a reply's status says: 429 is too many, and 503 tells nothing of their number.
+
+        Args:
+            status: of the reply.
+            begun: when its request was, see `turn`.
+        """
         with self._changed:
             if status == HTTPStatus.TOO_MANY_REQUESTS:
-                self._allowed = max(1.0, self._allowed * LEFT)
-                self._step = STEP
+                if begun == self._cuts:
+                    self._allowed = max(1.0, self._allowed * LEFT)
+                    self._step = STEP
+                    self._cuts += 1
             elif status != HTTPStatus.SERVICE_UNAVAILABLE:
                 self._allowed = min(self._most, self._allowed + self._step / self._allowed)
