@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
+from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Context
 from factcheck_local.indexer.address import ServerAddress, StorePlace
@@ -72,12 +72,7 @@ class ReadableStore(Protocol):
     def __enter__(self) -> Self:
         """The store itself."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close it."""
 
 
@@ -147,7 +142,7 @@ def below(place: ReadPlace, folder: Path) -> ReadPlace:
     return place if isinstance(place, ServerAddress) else folder / place
 
 
-class JoinedStore:
+class JoinedStore(Closing):
     """Stores of one embedder, read as one; a context manager that closes them all.
 
     A source is called ``NAME/source`` here and a passage ``NAME:id``, by the store's name. The
@@ -191,19 +186,6 @@ class JoinedStore:
         with ExitStack() as closing:
             for store in self._stores.values():
                 closing.callback(store.close)
-
-    def __enter__(self) -> Self:
-        """The store itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close them."""
-        self.close()
 
     def sources(self) -> tuple[SourceRecord, ...]:
         """All sources, store after store, each by name."""

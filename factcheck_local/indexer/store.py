@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import InputError, ModelError, StoreError
 from factcheck_local.core.types import Chunk, Context
 from factcheck_local.indexer import consistency, folder, server
@@ -60,7 +60,7 @@ class Draft:
     present: frozenset[str]
 
 
-class Store:
+class Store(Closing):
     """Passages with embeddings, priors and places. A context manager; one writer at a time.
 
     Several threads may read from one that is open while none writes to it.
@@ -136,19 +136,6 @@ class Store:
     def close(self) -> None:
         """Let go of files and connections."""
         self._parts.close()
-
-    def __enter__(self) -> Store:
-        """The store itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
     # ------------------------------------------------------------- writing
 

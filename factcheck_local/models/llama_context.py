@@ -23,12 +23,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cores import available_cores
 
@@ -67,7 +67,7 @@ def silence() -> None:
     llama_cpp.llama_log_set(_silent, ctypes.c_void_p(0))
 
 
-class LlamaContext:
+class LlamaContext(Closing):
     """A loaded GGUF model with a key-value cache: a sequence, and branches that go on from it.
 
     Args:
@@ -299,14 +299,3 @@ class LlamaContext:
         if self._model:
             self._lib.llama_model_free(self._model)
             self._model = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

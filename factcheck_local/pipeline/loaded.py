@@ -9,10 +9,10 @@ import threading
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from factcheck_local import __version__
+from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import Thresholds
@@ -36,7 +36,7 @@ from factcheck_local.pipeline.settings import JUDGES, Settings
 _KEPT = ("llm", "embedder", "relation_model", "risk", "reranker")
 
 
-class Loaded:
+class Loaded(Closing):
     """Settings, store and models; a model handed in takes the place of what the settings name.
 
     A context manager that lets go of the models that it loaded; see ``close``.
@@ -104,19 +104,6 @@ class Loaded:
             own = llm not in (self._given_llm, lent)
             if llm is not None and own and hasattr(llm, "close"):
                 llm.close()
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
     @cached_property
     def llm(self) -> ChatModel:

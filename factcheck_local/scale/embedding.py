@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from factcheck_local.core import egress
+from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.offline import go_offline
@@ -63,7 +63,7 @@ class _Hired:
     actor: Any
 
 
-class SharedEmbedder:
+class SharedEmbedder(Closing):
     """An embedder by workers; implements ``Embedder``. A context manager, with which they end.
 
     As many threads as there are workers may embed at once, each one's texts with one worker. Where
@@ -115,19 +115,6 @@ class SharedEmbedder:
         """End the workers, whatever they are at."""
         for worker in self._hired:
             self._ray.kill(worker.actor)
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End the workers."""
-        self.close()
 
     @property
     def id(self) -> str:
