@@ -112,6 +112,8 @@ def named_place(
             raise click.UsageError("--collection is of one --store")
         base = store_to_write(named[0] if named else None)
         named = tuple(collection_in(base, name) for name in dict.fromkeys(inner))
+    # One that is named twice is read once, whatever it is called by.
+    named = tuple({p.resolve() if isinstance(p, Path) else p: p for p in named}.values())
     if len(named) > 1:
         return JoinedPlace.of(named)
     return named[0] if named else None

@@ -293,8 +293,11 @@ class _Run:
         if self.at_once == 1:
             yield from ((batch, embed(batch)) for batch in batches)
             return
-        with ThreadPoolExecutor(self.at_once) as pool:
+        pool = ThreadPoolExecutor(self.at_once)
+        try:
             yield from zip(batches, pool.map(embed, batches), strict=True)
+        finally:  # of an interrupted run nothing more is embedded
+            pool.shutdown(cancel_futures=True)
 
     def _known_vectors(self, record: SourceRecord) -> dict[str, FloatArray]:
         """Vectors of another file of the same bytes: this one was moved, or copied."""

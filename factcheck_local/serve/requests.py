@@ -64,7 +64,7 @@ class SearchRequest(BaseModel):
 
     query: str = Field(min_length=1, max_length=2_000)
     k: int = Field(5, ge=1, le=100, description="How many passages.")
-    retrieval: str = Field("fused", pattern="^(dense|lexical|fused)$")
+    retrieval: str = Field(Settings().retrieval, pattern="^(dense|lexical|fused)$")
     where: list[str] = Field(default_factory=list, max_length=20)
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.types import titled
 from factcheck_local.indexer.address import ServerAddress, StorePlace, collection_in
 from factcheck_local.indexer.joined import JoinedPlace, JoinedStore, below, open_place
 from factcheck_local.indexer.reliability import ReliabilityProfile
@@ -117,8 +118,8 @@ def test_passages_by_id_in_any_order(joined: JoinedStore, embedder: HashingEmbed
     contexts = joined.contexts(ids)
     assert [c.id for c in contexts] == ids
     assert [c.id for c in joined.contexts(ids[::-1])] == ids[::-1]
-    own = embedder.embed([f"{c.title}\n{c.text}" if c.title else c.text for c in contexts])
-    assert joined.embeddings(ids).shape == own.shape
+    own = embedder.embed([titled(c.title, c.text) for c in contexts])
+    assert np.allclose(joined.embeddings(ids), own, atol=1e-6)
     assert np.array_equal(joined.embeddings(ids[::-1]), joined.embeddings(ids)[::-1])
     assert joined.embeddings([]).shape == (0, 64)
     for unknown in ("leave", "sales:1", ids[0] + "0"):
@@ -168,11 +169,23 @@ def test_names_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_one_that_cannot_be_opened_leaves_none_open(
-    tmp_path: Path, stores: dict[str, Store]
+    tmp_path: Path, stores: dict[str, Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = JoinedPlace.of([stores["hr"].path, tmp_path / "nothing"])
+    closed: list[str] = []
+    close = Store.close
+
+    def noted(store: Store) -> None:
+        closed.append(store.place)
+        close(store)
+
+    monkeypatch.setattr(Store, "close", noted)
+    first = stores["hr"].path
     with pytest.raises(StoreError, match="no store at"):
-        open_place(place)
+        open_place(JoinedPlace.of([first, tmp_path / "nothing"]))
+    assert closed == [str(first)]
+    with open_place(JoinedPlace.of([first, stores["it"].path])) as both:
+        assert both.count() == 4
+    assert sorted(closed[1:]) == sorted([str(first), str(stores["it"].path)])
 
 
 def test_where_collections_are() -> None:

@@ -6,10 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from factcheck_local.core.errors import InputError, ProfileError, StoreError
@@ -534,6 +537,49 @@ def test_a_months_runs_give_the_same_digest(
         sync([corpus], store, embedder)
         digests.append(store.digest())
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_batches_embedded_at_once_make_the_same_store(
+    corpus: Path, new_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever is ready first; and of a run that ends none is embedded any more."""
+    monkeypatch.setattr("factcheck_local.indexer.sync.EMBED_BATCH", 2)
+    write(corpus, {f"{name}.txt": long_text(name, 5) for name in "abcdef"})
+    plain, shared = new_store("plain"), new_store("shared")
+    sync([corpus], plain, HashingEmbedder())
+
+    class Uneven(HashingEmbedder):
+        """The first of several takes longest; counts how many are at it."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.inside = self.most = self.batches = 0
+
+        def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+            self.inside += 1
+            self.batches += 1
+            self.most = max(self.most, self.inside)
+            time.sleep(0.05 if self.batches % 3 == 1 else 0.01)
+            try:
+                return super().embed(texts)
+            finally:
+                self.inside -= 1
+
+    embedder = Uneven()
+    sync([corpus], shared, embedder, at_once=3)
+    assert embedder.most == 3
+    assert contents(shared) == contents(plain)
+    assert shared.digest() == plain.digest()
+
+    cut, embedder = new_store("cut"), Uneven()
+
+    def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(cut, "add", full)
+    with pytest.raises(StoreError, match="the disk is full"):
+        sync([corpus], cut, embedder, at_once=3)
+    assert embedder.batches < plain.count() / 2
 
 
 # ------------------------------------------------------------ interruption
