@@ -21,7 +21,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.models.adapter_rank import LANES, with_full_lanes
 from factcheck_local.models.cores import available_cores
 
 #: Tokens that one call of llama_decode may carry; also its micro-batch. A GPU is idle with fewer.
@@ -235,21 +236,28 @@ class LlamaContext(Closing):
             ModelError: if llama.cpp refuses the file, or it is of another model.
         """
         if path is not None and path not in self._adapters:
-            # It lives as long as the model, which frees it.
-            found = self._lib.llama_adapter_lora_init(self._model, os.fsencode(path))
-            if not found:
-                raise ModelError(f"{path}: llama.cpp cannot load this adapter for the model")
-            self._adapters[path] = found
+            self._adapters[path] = self._load_adapter(path)
         used = [] if path is None else [self._adapters[path]]
         handles = (self._lib.llama_adapter_lora_p_ctypes * len(used))(*used)
         scales = (ctypes.c_float * len(used))(*[1.0] * len(used))
         if self._lib.llama_set_adapters_lora(self._ctx, handles, len(used), scales) != 0:
             raise ModelError(f"{path}: llama.cpp cannot use this adapter")
 
+    def _load_adapter(self, path: Path) -> Any:  # noqa: ANN401
+        """An adapter's handle; it lives as long as the model, which frees it."""
+        try:
+            with nullcontext(path) if self.on_gpu else with_full_lanes(path) as file:
+                found = self._lib.llama_adapter_lora_init(self._model, os.fsencode(file))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path}: cannot be read as an adapter: {error}") from error
+        if not found:
+            raise ModelError(f"{path}: llama.cpp cannot load this adapter for the model")
+        return found
+
     @property
     def build(self) -> str:
         """What else decides the cache's content: llama.cpp's version, its kernels, the types."""
-        values = "f16" if self.on_gpu else "bf16"
+        values = "f16" if self.on_gpu else f"bf16, ranks by {LANES}"
         info = self._lib.llama_print_system_info().decode()
         return f"{self._lib.__version__} {info} fused, values {values}"
 
