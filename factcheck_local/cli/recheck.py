@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ import click
 
 from factcheck_local.cli.common import STDIN, input_name, json_option, replace_file, write_json
 from factcheck_local.cli.diff import DIFFERS
-from factcheck_local.cli.messages import tell
+from factcheck_local.cli.messages import complain, tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.places import open_stores, stores_option
-from factcheck_local.cli.progress import stage_progress
+from factcheck_local.cli.progress import many_progress, stage_progress
 from factcheck_local.cli.stored import check_complete, read_run, warn_of_models
-from factcheck_local.core.errors import InputError, RecordError
+from factcheck_local.cli.workers import cluster_address, workers_option
+from factcheck_local.core.errors import FactcheckError, InferenceError, InputError, RecordError
+from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.joined import ReadableStore, ReadPlace
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
@@ -28,6 +31,12 @@ from factcheck_local.report.diff import Comparison, compare, diff_to_dict
 from factcheck_local.report.diff_text import diff_to_text
 from factcheck_local.report.replay import TAKEN_OVER
 from factcheck_local.report.stored import claims_of, settings_of
+from factcheck_local.scale.cluster import connected
+from factcheck_local.scale.pool import Pool
+from factcheck_local.scale.worker import Plan, Task
+
+#: What a run's claims come to now, or why that cannot be said.
+_New = dict[str, Any] | FactcheckError
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +63,12 @@ class _Past:
 
 @dataclass(frozen=True, slots=True)
 class _Rechecked:
-    """A past run beside its repetition; both None where the index is the same."""
+    """A past run beside its repetition; all None where the index is the same."""
 
     past: _Past
     new: dict[str, Any] | None = None
     comparison: Comparison | None = None
+    failure: FactcheckError | None = None
 
     @property
     def unscored(self) -> bool:
@@ -70,12 +80,14 @@ class _Rechecked:
 @stores_option
 @click.option("--write", is_flag=True, help="Put the new run in the place of the old one.")
 @click.option("--all", "every", is_flag=True, help="Also runs since which the index is the same.")
+@workers_option
 @json_option
 def command(
     runs: tuple[str, ...],
     store_path: ReadPlace | None,
     write: bool,
     every: bool,
+    workers: str | None,
     as_json: bool,
 ) -> None:
     """Verify the claims of past RUNs (the JSON of verify) against the store as it is now.
@@ -83,11 +95,14 @@ def command(
     Claims and settings are those that the run records; passages are looked for anew. Shown are
     the verdicts that no longer hold, and by which document.
 
+    With --workers ray the runs are shared out to a worker per GPU, or per machine, with
+    --workers ray://HOST:PORT to those of a cluster.
+
     \b
     Exit codes:
       0 every verdict still holds
       1 some verdict differs
-      2 usage or bad input
+      2 usage or bad input, or a run could not be repeated; the others were
       3 some claim could not be scored; such a run is not written
     \b
     Example:
@@ -98,9 +113,13 @@ def command(
     past = [_Past.read(name) for name in runs]
     done: list[dict[str, Any]] = []
     code = 0
-    with open_stores(store_path) as store:
+    place = store_path or find_store(Path.cwd())
+    with open_stores(place) as store:
         present = frozenset(s.source for s in store.sources())
-        for found in _recheck(past, store, every=every):
+        repeat = partial(_by_workers, workers, place) if workers else partial(_here, store)
+        for found in _recheck(past, store.digest(), repeat, every=every):
+            if found.failure is not None and len(past) == 1:
+                raise found.failure
             written = write and found.new is not None and not found.unscored
             if written:
                 text = json.dumps(found.new, ensure_ascii=False, indent=2, allow_nan=False)
@@ -116,24 +135,61 @@ def command(
     sys.exit(code)
 
 
-def _recheck(past: Sequence[_Past], store: ReadableStore, *, every: bool) -> Iterator[_Rechecked]:
+def _recheck(
+    past: Sequence[_Past],
+    digest: str,
+    repeat: Callable[[Settings, Sequence[_Past]], Iterator[tuple[_Past, _New]]],
+    *,
+    every: bool,
+) -> Iterator[_Rechecked]:
     """Each run, those of the same settings one after the other, so that models load once."""
-    digest = store.digest()
     for settings in dict.fromkeys(p.settings for p in past):
-        checker = FactChecker(settings, store, progress=stage_progress())
+        due = []
         for run in (p for p in past if p.settings == settings):
-            if run.digest == digest and not every:
+            if every or run.digest != digest:
+                due.append(run)
+            else:
                 yield _Rechecked(run)
+        for run, new in repeat(settings, due):
+            if isinstance(new, FactcheckError):
+                yield _Rechecked(run, failure=new)
                 continue
-            new = _repeated(run, checker)
+            _complete(new, run)
             old_models = run.assessment["run"]["models"]
             warn_of_models(input_name(run.name), old_models, new["run"]["models"])
             yield _Rechecked(run, new, compare(run.assessment, new))
 
 
-def _repeated(run: _Past, checker: FactChecker) -> dict[str, Any]:
-    """The new run, with a record of where its claims are from."""
-    new = to_dict(checker.verify(run.claims))
+def _here(
+    store: ReadableStore, settings: Settings, due: Sequence[_Past]
+) -> Iterator[tuple[_Past, _New]]:
+    """One after the other, in this process."""
+    checker = FactChecker(settings, store, progress=stage_progress())
+    for run in due:
+        try:
+            yield run, to_dict(checker.verify(run.claims))
+        except (RecordError, InferenceError) as error:
+            yield run, error
+
+
+def _by_workers(
+    workers: str, place: ReadPlace, settings: Settings, due: Sequence[_Past]
+) -> Iterator[tuple[_Past, _New]]:
+    """As they come from workers, see ``scale.pool``."""
+    if not due:
+        return
+    progress = many_progress()
+    with connected(cluster_address(workers)) as ray:
+        pool = Pool(ray, Plan(settings, place, Path.cwd()))
+        tasks = ((number, Task(run.claims)) for number, run in enumerate(due))
+        for count, (number, new) in enumerate(pool.verify(tasks), start=1):
+            if new is not None:  # which is for tasks that have an earlier run
+                yield due[number], new
+            progress("runs", count, len(due))
+
+
+def _complete(new: dict[str, Any], run: _Past) -> None:
+    """Record in a new run where its claims are from."""
     old = run.assessment["run"]
     here = {model["role"] for model in new["run"]["models"]}
     # What split the answer was not asked again.
@@ -141,10 +197,11 @@ def _repeated(run: _Past, checker: FactChecker) -> dict[str, Any]:
         m for m in old["models"] if m["role"] == "llm" and "llm" not in here
     ]
     new["notes"].append(f"{TAKEN_OVER}{old['started']}")
-    return new
 
 
 def _exit_code(found: _Rechecked) -> int:
+    if found.failure is not None:
+        return found.failure.exit_code
     if found.unscored:
         return UNSCORED
     return 0 if found.comparison is None or found.comparison.same else DIFFERS
@@ -152,6 +209,9 @@ def _exit_code(found: _Rechecked) -> int:
 
 def _show(found: _Rechecked, present: frozenset[str], *, written: bool) -> None:
     name = input_name(found.past.name)
+    if found.failure is not None:
+        complain(f"{name}: {found.failure}", found.failure.hint, found.failure.exit_code)
+        return
     if found.comparison is None:
         click.echo(f"{name}: skipped: the index is the same as in the run")
         return
@@ -164,6 +224,8 @@ def _show(found: _Rechecked, present: frozenset[str], *, written: bool) -> None:
 
 def _as_dict(found: _Rechecked, present: frozenset[str], *, written: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"run": input_name(found.past.name), "written": written}
+    if found.failure is not None:
+        return row | {"failure": str(found.failure), "diff": None}
     if found.comparison is None:
         return row | {"skipped": "the index is the same as in the run", "diff": None}
     before = {c["source"] for c in found.past.assessment["contexts"]}

@@ -10,7 +10,7 @@ import pytest
 
 from factcheck_local.cli import recheck as recheck_module
 from factcheck_local.cli import verify as verify_module
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import InferenceError, ScoringError
 from factcheck_local.models.fake import FakeEmbedder, FakePairClassifier
 from factcheck_local.pipeline.checker import FactChecker
 
@@ -156,6 +156,35 @@ def test_a_claim_that_cannot_be_scored_is_no_new_verdict(
     assert done.code == 3
     assert "-> unscored –" in done.out
     assert past.read_bytes() == before
+
+
+def test_one_that_cannot_be_repeated_leaves_the_others(
+    past: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(past.read_text())
+    verify, asked = FactChecker.verify, []
+
+    def fail_first(self: FactChecker, *given: Any, **named: Any) -> Any:  # noqa: ANN401
+        asked.append(given)
+        if len(asked) % 2:
+            raise InferenceError("too many claims hang together")
+        return verify(self, *given, **named)
+
+    monkeypatch.setattr(FactChecker, "verify", fail_first)
+    before = past.read_bytes()
+    done = factcheck("recheck", past, other, "--store", store, "--all", "--write")
+    assert done.code == 2
+    assert f"factcheck: {past}: too many claims hang together" in done.err
+    assert done.out == f"{other}:\n  2 verdicts are the same\n"
+    assert past.read_bytes() == before
+    rows = json.loads(factcheck("recheck", past, other, "--store", store, "--all", "--json").out)
+    assert rows[0] == {
+        **{"run": str(past), "written": False, "diff": None},
+        "failure": "too many claims hang together",
+    }
+    assert rows[1]["diff"]["same"] is True
+    assert refused("recheck", past, "--store", store, "--all") == "too many claims hang together"
 
 
 def test_bad_input_ends_before_anything_is_done(past: Path, store: Path, tmp_path: Path) -> None:

@@ -155,6 +155,27 @@ def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
     assert reports(out) == reports(desk / "plain")
 
 
+def test_past_runs_are_repeated_by_workers(ray: Running, desk: Path) -> None:
+    """As in one process, apart from times; those that hold are not asked for."""
+    (desk / "past").mkdir()
+    names = [f"past/a-{number}.json" for number in (1, 2)]
+    for name in names:
+        (desk / name).write_text((desk / "plain" / Path(name).name).read_text())
+    command = ("recheck", *names, "--json")
+    skipped = factcheck(*command, "--workers", ray.address)
+    assert [row["skipped"] for row in json.loads(skipped.out)] == [
+        "the index is the same as in the run"
+    ] * 2
+    plain = factcheck(*command, "--all")
+    shared = factcheck(*command, "--all", "--write", "--workers", ray.address)
+    assert (shared.code, json.loads(shared.out)) == (
+        plain.code,
+        [row | {"written": True} for row in json.loads(plain.out)],
+    )
+    again = json.loads((desk / names[0]).read_text())
+    assert again["notes"][-1].startswith("the claims are those of the run of ")
+
+
 # ------------------------------------------------------------------ what goes wrong
 
 
