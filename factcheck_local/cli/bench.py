@@ -17,7 +17,7 @@ from factcheck_local.cli.bench_data import (
     command_line,
     own_data,
 )
-from factcheck_local.cli.bench_runs import assessors_run, factor_run, factscore_run
+from factcheck_local.cli.bench_runs import assessors_run, by_workers, factor_run, factscore_run
 from factcheck_local.cli.choosing import SettingsCommand, settings_options_alone
 from factcheck_local.cli.common import (
     k_option,
@@ -27,6 +27,7 @@ from factcheck_local.cli.common import (
     write_json,
 )
 from factcheck_local.cli.messages import tell
+from factcheck_local.cli.workers import workers_option
 from factcheck_local.evaluate import summary
 from factcheck_local.evaluate.data import sets
 from factcheck_local.evaluate.effects import (
@@ -36,9 +37,7 @@ from factcheck_local.evaluate.effects import (
     of_collection,
     of_relation,
 )
-from factcheck_local.models.cards import find_card
-from factcheck_local.models.registry import load_model
-from factcheck_local.models.reply_cache import CachedChatModel
+from factcheck_local.evaluate.runner import kept_llm
 from factcheck_local.pipeline.chosen import Chosen, choose, choose_each
 from factcheck_local.pipeline.settings import ASSESSORS, SETTINGS, Settings
 
@@ -113,6 +112,7 @@ class _AssessorType(click.Choice):  # type: ignore[type-arg]  # not generic in o
     show_default=True,
     help="Folder that keeps what the LLM said, for all benchmarks.",
 )
+@workers_option
 @click.option("--json", "as_json", is_flag=True, help="Write the summary as JSON to stdout.")
 @settings_options_alone
 def command(
@@ -126,6 +126,7 @@ def command(
     seed: int,
     out: Path | None,
     cache: Path,
+    workers: str | None,
     as_json: bool,
     assigned: tuple[str, ...],
     preset: str | None,
@@ -139,6 +140,9 @@ def command(
 
     No factcheck.toml is read: figures hang on the command line alone, which stands beside them
     with all settings. A setting without an effect on the benchmark is refused.
+
+    With --workers ray, or ray://HOST:PORT of a cluster, its items are shared out to a worker per
+    GPU or machine.
 
     \b
     factcheckbench  Factcheck-Bench: claims of LLM answers, with evidence
@@ -159,6 +163,8 @@ def command(
     given = settings_values(**options)
     collection = None
     if name in ("factor", "factscore"):
+        if workers:
+            raise click.UsageError(f"--workers is for assessors; {name} has none")
         chosen = {"": choose(given, assigned, preset)}
         own = chosen[""].settings
         effective = of_relation(own) if name == "factor" else SPLITTING
@@ -170,14 +176,7 @@ def command(
     check_effects(kind, chosen.values(), effective)
     settings = _settings(chosen)
     first = next(iter(settings.values()))
-    card = find_card(first.llm, "llm")
-    llm = CachedChatModel(
-        lambda: load_model(first.llm, "llm"),
-        card.id,
-        card.sha256,
-        cache / REPLIES,
-        card.adapters,
-    )
+    llm = kept_llm(first.llm, cache / REPLIES)
     line = command_line(
         name,
         data,
@@ -197,7 +196,8 @@ def command(
         seed=seed,
     )
     if collection is not None:
-        result = assessors_run(collection, settings, llm, out, signed)
+        elsewhere = by_workers(workers, settings, cache / REPLIES) if workers else None
+        result = assessors_run(collection, settings, llm, out, signed, elsewhere)
     elif name == "factor":
         result = factor_run(data, first, llm, out, signed)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,16 +10,21 @@ from typing import Any
 
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.progress import stage_progress
+from factcheck_local.cli.workers import cluster_address
+from factcheck_local.core.errors import FactcheckError
 from factcheck_local.evaluate import atoms, factor, plots, summary
 from factcheck_local.evaluate.collection import Collection
-from factcheck_local.evaluate.runner import Models, relation_of, run
+from factcheck_local.evaluate.runner import Elsewhere, Models, Trial, relation_of, run
 from factcheck_local.evaluate.scores import ONE_ITEM, always_supported, difference, score
+from factcheck_local.evaluate.worker import BenchPlan, BenchWorker
 from factcheck_local.models.contracts import Identified, identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import load_relation_model
-from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.scale.cluster import connected
+from factcheck_local.scale.pool import Pool
 
 #: What is compared with each other method, where it is among them.
 COMPARED = ("f1", "mae", "balanced_accuracy", "auroc")
@@ -31,6 +36,7 @@ def assessors_run(
     llm: CachedChatModel,
     out: Path,
     signed: summary.Signed,
+    elsewhere: Elsewhere | None = None,
 ) -> dict[str, Any]:
     """Assessors side by side, each with its settings.
 
@@ -40,16 +46,15 @@ def assessors_run(
         llm: splits, rewords, judges.
         out: the folder for results.
         signed: what the figures are made with, so far as that is known.
+        elsewhere: what makes the lines that are not there, see ``by_workers``; None for here.
 
     Returns:
         The summary, which is in ``out``, too.
     """
     collection = collection.sample(signed.limit, signed.seed)
     first = next(iter(settings.values()))
-    # The same for all that have one; a judge's settings say nothing of it.
-    related = next((settings[a] for a in settings if a in GRAPH_ASSESSORS), first)
-    models = Models(llm, load_model(first.embedder, "embedder"), relation_of(related, llm))
-    rows = run(collection, settings, models, out, _progress())
+    models = Models.of(settings, llm)
+    rows = run(collection, settings, models, out, _progress(), elsewhere)
     methods = {a: [r for r in rows if r["assessor"] == a] for a in settings}
     everything = {**methods, "always supported": always_supported(methods[first.assessor])}
     measured = partial(score, verdicts=collection.verdicts, seed=signed.seed)
@@ -72,6 +77,25 @@ def assessors_run(
         },
         pictures=_pictures(lambda: plots.draw(methods, scores, out)),
     )
+
+
+def by_workers(workers: str, settings: Mapping[str, Settings], replies: Path) -> Elsewhere:
+    """What has lines made by workers, see ``scale.pool``: here, or those of a cluster's address."""
+
+    def made(
+        store: Path | None, trials: Mapping[int, Trial]
+    ) -> Iterator[tuple[int, dict[str, Any] | FactcheckError]]:
+        if not trials:
+            return
+        plan = BenchPlan(settings, replies.absolute(), store.absolute() if store else None)
+        with connected(cluster_address(workers)) as ray:
+            pool = Pool(ray, plan, BenchWorker)
+            for number, line in pool.verify(trials.items()):
+                if line is not None:  # which none is that is asked for
+                    yield number, line
+        tell(f"{pool.lost} workers were lost")
+
+    return made
 
 
 def _differences(

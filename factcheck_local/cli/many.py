@@ -22,7 +22,7 @@ from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.report import to_dict
 from factcheck_local.scale.cluster import connected
 from factcheck_local.scale.pool import Pool
-from factcheck_local.scale.worker import Plan, Task
+from factcheck_local.scale.worker import Plan, Task, Worker
 
 #: The number of an answer, from 1, and its assessment, or why it has none.
 Outcomes = Iterator[tuple[int, dict[str, Any] | FactcheckError]]
@@ -137,7 +137,7 @@ def by_workers(run: Run, workers: str, plan: Plan) -> Outcomes:
     progress = many_progress()
     kept = 0
     with connected(cluster_address(workers)) as ray:
-        pool = Pool(ray, plan)
+        pool = Pool(ray, plan, Worker)
         for count, (number, outcome) in enumerate(pool.verify(tasks()), start=1):
             if outcome is None:
                 kept += 1

@@ -33,7 +33,7 @@ from factcheck_local.report.replay import TAKEN_OVER
 from factcheck_local.report.stored import claims_of, settings_of
 from factcheck_local.scale.cluster import connected
 from factcheck_local.scale.pool import Pool
-from factcheck_local.scale.worker import Plan, Task
+from factcheck_local.scale.worker import Plan, Task, Worker
 
 #: What a run's claims come to now, or why that cannot be said.
 _New = dict[str, Any] | FactcheckError
@@ -180,7 +180,7 @@ def _by_workers(
         return
     progress = many_progress()
     with connected(cluster_address(workers)) as ray:
-        pool = Pool(ray, Plan(settings, place, Path.cwd()))
+        pool = Pool(ray, Plan(settings, place, Path.cwd()), Worker)
         tasks = ((number, Task(run.claims)) for number, run in enumerate(due))
         for count, (number, new) in enumerate(pool.verify(tasks), start=1):
             if new is not None:  # which is for tasks that have an earlier run

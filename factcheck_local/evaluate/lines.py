@@ -26,15 +26,22 @@ class Results:
         self._path = folder / FILE
         self._known = dict(_read(self._path))
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
     def get(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The line of a key; made, and on disk when this returns, where it is not there."""
         if key not in self._known:
-            self._known[key] = make()
-            # A run that was killed may have left a torn line behind; this one begins a new one.
-            torn = self._path.is_file() and self._path.read_bytes()[-1:] not in (b"", b"\n")
-            with self._path.open("a", encoding="utf-8") as lines:
-                lines.write("\n" * torn + json.dumps({"key": key, **self._known[key]}) + "\n")
+            self.keep(key, make())
         return self._known[key]
+
+    def keep(self, key: str, line: dict[str, Any]) -> None:
+        """Put the line of a key on disk."""
+        self._known[key] = line
+        # A run that was killed may have left a torn line behind; this one begins a new one.
+        torn = self._path.is_file() and self._path.read_bytes()[-1:] not in (b"", b"\n")
+        with self._path.open("a", encoding="utf-8") as lines:
+            lines.write("\n" * torn + json.dumps({"key": key, **line}) + "\n")
 
 
 def key_of(parts: Mapping[str, object]) -> str:

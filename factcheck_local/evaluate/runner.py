@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,12 +19,17 @@ from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
+from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Embedder, identity
+from factcheck_local.models.registry import load_model
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import RelationModel, load_relation_model, thresholds_of
 from factcheck_local.pipeline.run import Run
-from factcheck_local.pipeline.settings import JUDGES, Settings
+from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, JUDGES, Settings
+
+#: In the folder for results, where retrieval is open.
+STORE = "store"
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,66 @@ class Models:
     embedder: Embedder
     relation: RelationModel
 
+    @classmethod
+    def of(cls, settings: Mapping[str, Settings], llm: CachedChatModel) -> Models:
+        """Those that the settings of several assessors name, with an LLM."""
+        first = next(iter(settings.values()))
+        # The same for all that have one; a judge's settings say nothing of it.
+        related = next((settings[a] for a in settings if a in GRAPH_ASSESSORS), first)
+        return cls(llm, load_model(first.embedder, "embedder"), relation_of(related, llm))
+
     def named(self) -> dict[str, dict[str, Any]]:
         """What names each, by role."""
         roles = {"llm": self.llm, "embedder": self.embedder, "relation": self.relation}
         return {role: identity(m) for role, m in roles.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """An assessor on an item.
+
+    Attributes:
+        item: the item.
+        assessor: its name.
+        settings: of it, for this item.
+        key: a hash over all that its line depends on.
+    """
+
+    item: Item
+    assessor: str
+    settings: Settings
+    key: str
+
+    def line(self, models: Models, store: Store | None) -> dict[str, Any]:
+        """Verdicts beside gold labels, and what they took; or why there are none."""
+        checker = FactChecker(
+            self.settings,
+            store if self.item.record.contexts is None else None,
+            llm=models.llm,
+            embedder=models.embedder,
+            relation_model=models.relation,
+            cache=False,
+        )
+        return _row(self.item, self.assessor, checker, models.llm)
+
+    def failed(self, error: FactcheckError) -> dict[str, Any]:
+        """A line that counts it as one that cannot be assessed."""
+        return _empty(self.item, self.assessor, error)
+
+
+#: Makes the lines of trials somewhere else, with a store by its path: each under its number, as
+#: they come, or why there is none.
+Elsewhere = Callable[
+    [Path | None, Mapping[int, Trial]], Iterator[tuple[int, dict[str, Any] | FactcheckError]]
+]
+
+
+def kept_llm(name: str, replies: Path) -> CachedChatModel:
+    """An LLM that says again what it said before, from a file."""
+    card = find_card(name, "llm")
+    return CachedChatModel(
+        lambda: load_model(name, "llm"), card.id, card.sha256, replies, card.adapters
+    )
 
 
 def relation_of(settings: Settings, llm: CachedChatModel) -> RelationModel:
@@ -74,7 +135,7 @@ def corpus(collection: Collection, embedder: Embedder, out: Path) -> Iterator[St
         folder, exclude = out / "documents", []
         for name, text in collection.documents.items():
             _write_changed(folder / name, text.encode("utf-8"))
-    place = out / "store"
+    place = out / STORE
     made = Fingerprint.of(embedder)
     with Store.open(place, made) if place.exists() else Store.create(place, made) as store:
         sync([folder], store, embedder, exclude=exclude)
@@ -94,6 +155,7 @@ def run(
     models: Models,
     out: Path,
     progress: StageProgress = silent,
+    elsewhere: Elsewhere | None = None,
 ) -> list[dict[str, Any]]:
     """Every assessor over every item.
 
@@ -105,55 +167,71 @@ def run(
         settings: of each assessor, by its name.
         models: shared by all.
         out: the folder for results; made where it is not there.
-        progress: called before each item of each assessor.
+        progress: called before each item of each assessor, or after each that is made elsewhere.
+        elsewhere: makes the lines that are not there; None makes them here.
 
     Returns:
         The lines, by assessor and in the order of the items.
     """
     results = Results(out)
-    rows = []
     with corpus(collection, models.embedder, out) as store:
-        index = store.digest() if store is not None else None
-        done, count = 0, len(settings) * len(collection.items)
-        # Item by item, so that a run that is ended early has compared all assessors on some.
-        for item in collection.items:
-            for assessor, own in settings.items():
-                chosen = replace(own, where=item.where)
-                checker = FactChecker(
-                    chosen,
-                    store if item.record.contexts is None else None,
-                    llm=models.llm,
-                    embedder=models.embedder,
-                    relation_model=models.relation,
-                    cache=False,
-                )
-                progress(f"{assessor} {item.id}", done, count)
-                make = partial(_row, item, assessor, checker, models.llm)
-                rows.append(results.get(_key(item, chosen, models, index), make))
-                done += 1
-    progress("done", done, count)
+        trials = list(_trials(collection, settings, models, store))
+        lost: dict[str, dict[str, Any]] = {}
+        if elsewhere is not None:
+            missing = {n: t for n, t in enumerate(trials) if t.key not in results}
+            made = elsewhere(out / STORE if store is not None else None, missing)
+            for count, (number, found) in enumerate(made, start=1):
+                trial = missing[number]
+                if isinstance(found, FactcheckError):
+                    lost[trial.key] = trial.failed(found)  # tried again by the next run
+                else:
+                    results.keep(trial.key, found)
+                progress(f"{trial.assessor} {trial.item.id}", count, len(missing))
+        rows = []
+        for done, trial in enumerate(trials):
+            if elsewhere is None:
+                progress(f"{trial.assessor} {trial.item.id}", done, len(trials))
+            rows.append(
+                lost.get(trial.key) or results.get(trial.key, partial(trial.line, models, store))
+            )
+    progress("done", len(trials), len(trials))
     order = list(settings)
     return sorted(rows, key=lambda row: order.index(row["assessor"]))
 
 
+def _trials(
+    collection: Collection, settings: Mapping[str, Settings], models: Models, store: Store | None
+) -> Iterator[Trial]:
+    """Item by item, so that a run that is ended early has compared all assessors on some."""
+    index = store.digest() if store is not None else None
+    for item in collection.items:
+        for assessor, own in settings.items():
+            chosen = replace(own, where=item.where)
+            yield Trial(item, assessor, chosen, _key(item, chosen, models, index))
+
+
 def _row(item: Item, assessor: str, checker: FactChecker, llm: CachedChatModel) -> dict[str, Any]:
-    """One assessor on one item: verdicts beside gold labels, and what it took."""
-    row: dict[str, Any] = {"item": item.id, "group": item.group, "assessor": assessor}
     seconds, waited, calls = llm.seconds, llm.waited, llm.calls
     begun = time.perf_counter()
     try:
         run = checker.verify(item.record)
     except FactcheckError as error:
         # One item that cannot be assessed is counted as such, and the others go on.
-        return row | {"failure": str(error), "atoms": [], "segments": []}
+        return _empty(item, assessor, error)
     taken = time.perf_counter() - begun - run.seconds.get("load", 0.0) - (llm.waited - waited)
-    return row | {
+    return {
+        **{"item": item.id, "group": item.group, "assessor": assessor},
         "atoms": [_atom(a, item) for a in _checked(run)],
         "segments": _segments(item, run),
         # What the model said before counts as much as when it said it first.
         "seconds": max(taken, 0.0) + llm.seconds - seconds,
         "calls": llm.calls - calls,
     }
+
+
+def _empty(item: Item, assessor: str, error: FactcheckError) -> dict[str, Any]:
+    named = {"item": item.id, "group": item.group, "assessor": assessor}
+    return {**named, "failure": str(error), "atoms": [], "segments": []}
 
 
 def _checked(run: Run) -> list[AtomAssessment]:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.pipeline.run import unlike
 from factcheck_local.scale.cluster import ATTEMPTS, PATIENCE, Seat, last_line, seats
-from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
+from factcheck_local.scale.worker import Outcome
 
 logger = logging.getLogger(__name__)
+
+
+class Working(Protocol):
+    """What each actor of a pool is; see ``scale.worker.Worker`` for the one of ``verify``."""
+
+    def ready(self) -> dict[str, Any] | FactcheckError:
+        """Load what every task needs; returns the conditions that are to be the same for all."""
+
+    def verify(self, task: Any) -> Outcome:  # noqa: ANN401
+        """Do a task."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +38,14 @@ class Pool:
 
     Args:
         ray: what `connected` gives.
-        plan: of the run.
+        plan: of the run; what a worker is made with.
         worker: what each actor is.
 
     Attributes:
         lost: workers that ended by themselves so far.
     """
 
-    def __init__(self, ray: Any, plan: Plan, worker: type[Worker] = Worker) -> None:  # noqa: ANN401
+    def __init__(self, ray: Any, plan: object, worker: Callable[[Any], Working]) -> None:  # noqa: ANN401
         self._ray = ray
         self._actor = ray.remote(worker)
         self._plan = plan
@@ -43,7 +53,7 @@ class Pool:
         self._alike: dict[str, Any] | None = None
         self.lost = 0
 
-    def verify(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[tuple[int, Outcome]]:
+    def verify(self, tasks: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Outcome]]:
         """The outcome of each task under its number, as they come.
 
         A worker has one task at a time, so that what ended it is known. Where it is lost, its task
@@ -59,13 +69,13 @@ class Pool:
             for worker in self._hired:
                 self._ray.kill(worker.actor)
 
-    def _verify(self, tasks: Iterable[tuple[int, Task]]) -> Iterator[tuple[int, Outcome]]:
-        rest, again = iter(tasks), deque[tuple[int, Task]]()
+    def _verify(self, tasks: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Outcome]]:
+        rest, again = iter(tasks), deque[tuple[int, Any]]()
         losses: Counter[int] = Counter()
         idle: list[_Hired] = []
         why = "it has no node with a processor"
         # Each call with its worker and its task, which is None for one that gets ready.
-        busy: dict[Any, tuple[_Hired, tuple[int, Task] | None]] = {}
+        busy: dict[Any, tuple[_Hired, tuple[int, Any] | None]] = {}
 
         def hand_out() -> None:
             while idle and (task := again.popleft() if again else next(rest, None)) is not None:

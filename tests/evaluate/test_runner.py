@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from factcheck_local.core.errors import StoreError
+from factcheck_local.core.errors import FactcheckError, StoreError
 from factcheck_local.core.types import Answer, Atom, Context
 from factcheck_local.evaluate import summary
 from factcheck_local.evaluate.collection import Collection, Item
 from factcheck_local.evaluate.lines import FILE, Results
-from factcheck_local.evaluate.runner import Models, run
+from factcheck_local.evaluate.runner import Models, Trial, run
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.reply_cache import CachedChatModel
@@ -108,6 +108,28 @@ def test_verdicts_beside_gold_labels(world: World, tmp_path: Path) -> None:
         "factverify": [(True, "supported"), (False, "not_found")],
     }
     assert [r["calls"] for r in rows[::4]] == [0, 2, 2]
+
+
+def test_lines_made_elsewhere_are_those_made_here(world: World, tmp_path: Path) -> None:
+    """What is lost there counts as not assessed, and is asked for again by the next run."""
+    whole = run(COLLECTION, each(ASSESSORS), world()[0], tmp_path / "whole")
+    models, _ = world()
+    asked: list[int] = []
+
+    def made(store: Path | None, trials: Mapping[int, Trial]) -> Iterator[Any]:
+        assert store is None
+        asked.append(len(trials))
+        for number, trial in reversed(list(trials.items())):
+            failed = number == 5 and len(asked) == 1
+            yield number, FactcheckError("lost") if failed else trial.line(models, None)
+
+    out = tmp_path / "out"
+    found = run(COLLECTION, each(ASSESSORS), world()[0], out, elsewhere=made)
+    (lost,) = (r for r in found if "failure" in r)
+    assert (lost["failure"], lost["atoms"], lost["segments"]) == ("lost", [], [])
+    again = run(COLLECTION, each(ASSESSORS), world()[0], out, elsewhere=made)
+    assert without_times(again) == without_times(whole)
+    assert asked == [len(whole), 1]
 
 
 def test_killed_half_way_it_ends_with_the_same_numbers(world: World, tmp_path: Path) -> None:

@@ -176,6 +176,53 @@ def test_past_runs_are_repeated_by_workers(ray: Running, desk: Path) -> None:
     assert again["notes"][-1].startswith("the claims are those of the run of ")
 
 
+def test_a_benchmark_by_workers_has_the_lines_of_one_made_here(ray: Running, desk: Path) -> None:
+    corpus = desk / "corpus"
+    (corpus / "answers").mkdir(parents=True)
+    for name, text in PAGES.items():
+        (corpus / name).write_text(text)
+    for number in (1, 2):
+        text = f"Leave is {number} days. Pay comes late."
+        parts = (("a", 0, text.index(".") + 1), ("b", text.index("Pay"), len(text)))
+        labels = {
+            "question": "Well?",
+            "answer": f"{number}.md",
+            "claims": [
+                {"id": id_, "text": text[start:end], "original": text[start:end]}
+                | {"start": start, "end": end, "label": "contradicted"}
+                for id_, start, end in parts
+            ],
+        }
+        (corpus / "answers" / f"{number}.md").write_text(text)
+        (corpus / "answers" / f"{number}.labels.json").write_text(json.dumps(labels))
+    command = (
+        "bench",
+        "handbook",
+        "--data",
+        "corpus",
+        "--assessor",
+        "fr1",
+        "--relation",
+        "encoder",
+    )
+    plain = factcheck(*command, "--output", "b1")
+    shared = factcheck(*command, "--output", "b2", "--workers", ray.address)
+    assert (plain.code, shared.code) == (0, 0), shared.err
+    assert "0 workers were lost" in shared.err
+
+    def lines(folder: str) -> dict[str, Any]:
+        rows = map(json.loads, (desk / folder / "items.jsonl").read_text().splitlines())
+        return {row["key"]: {k: v for k, v in row.items() if k != "seconds"} for row in rows}
+
+    assert len(lines("b1")) == 2
+    assert lines("b2") == lines("b1")
+    again = factcheck(*command, "--output", "b2", "--workers", ray.address)
+    assert (again.code, "workers were lost" in again.err) == (0, False), "nothing was left to do"
+    assert "--workers is for assessors; factor has none" in refused(
+        "bench", "factor", "--data", "corpus", "--workers", "ray"
+    )
+
+
 # ------------------------------------------------------------------ what goes wrong
 
 
