@@ -1,12 +1,13 @@
 """Where the time of an answer goes: by stage, and by what a token was for.
 
-    python -m benchmarks.answer_time [--answer FILE] [--docs FOLDER] [--relation NAME] [--repeat 3]
+    python -m benchmarks.answer_time [--answer FILE ...] [--relation NAME] [--llm NAME] [--repeat 3]
 
-Indexes the sample handbook, verifies one of its answers in a new process for each repetition, and
-prints medians: seconds by stage as a run records them; tokens of the LLM by stage and purpose, with
-their seconds; and the floor, which is each of these tokens once at the best speed that was
-measured of its kind. States of prompts that an earlier run kept on disk count as kept; ``--cold``
-does without them.
+Indexes the sample handbook, verifies one of its answers, or several one after the other, in a new
+process for each repetition, and prints medians: seconds by stage as a run records them; tokens of
+the LLM by stage and purpose, with their seconds; and the floor, which is each of these tokens once
+at the best speed that was measured of its kind. States of prompts that an earlier run kept on disk
+count as kept; ``--cold`` does without them. Nothing is known of the store's passages before;
+``--kept`` keeps between answers what a run keeps by default.
 
 Purposes: *prompt* is what is read before a reply or the label of a single question, *passage* what
 is read once for all claims about it, *claim* what is read for one claim, *written* a reply's own
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,19 +104,25 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
     Work.stage = staged  # type: ignore[method-assign]
     if arguments.cold:
         PromptStates.restore = lambda *_: False  # type: ignore[method-assign]
-    settings = Settings(relation=arguments.relation) if arguments.relation else Settings()
-    checker = FactChecker(settings, Store.open(store), cache=False)
-    answer = Answer(arguments.answer.read_text(encoding="utf-8"))
+    chosen = {n: getattr(arguments, n) for n in ("relation", "llm") if getattr(arguments, n)}
+    checker = FactChecker(Settings(**chosen), Store.open(store), cache=arguments.kept)
+    answers = [Answer(path.read_text(encoding="utf-8")) for path in arguments.answer]
     imported = time.perf_counter() - begun
-    run = checker.verify(Record(answer))
+    runs, each = [], []
+    for answer in answers:
+        before = time.perf_counter()
+        runs.append(checker.verify(Record(answer)))
+        each.append(time.perf_counter() - before)
+    seconds = {name: sum(run.seconds.get(name, 0.0) for run in runs) for name in runs[0].seconds}
     return {
-        "seconds": run.seconds | {"import": imported, "all": time.perf_counter() - begun},
+        "seconds": seconds | {"import": imported, "all": time.perf_counter() - begun},
+        "each": each,
         "tokens": [[*key, n, meter.seconds[key]] for key, n in meter.tokens.items()],
         "best": dict(meter.best),
-        "claims": sum(a.atom.kind.check_worthy for a in run.assessment.atoms),
-        "pairs": len(run.assessment.pairs),
+        "claims": sum(a.atom.kind.check_worthy for run in runs for a in run.assessment.atoms),
+        "pairs": sum(len(run.assessment.pairs) for run in runs),
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "models": [f"{m['role']} {m['id']} {m['sha256'][:8]}" for m in run.models],
+        "models": [f"{m['role']} {m['id']} {m['sha256'][:8]}" for m in runs[0].models],
     }
 
 
@@ -147,6 +155,12 @@ def table(runs: list[dict[str, Any]]) -> str:
         f"{runs[0]['claims']} claims, {runs[0]['pairs']} pairs, "
         f"{max(r['peak'] for r in runs):.0f} MiB at most.",
     ]
+    if (
+        len(each := [median(seconds) for seconds in zip(*(r["each"] for r in runs), strict=True)])
+        > 1
+    ):
+        listed = ", ".join(f"{seconds:.1f}" for seconds in each)
+        lines += ["", f"Seconds of each answer, models loaded in the first: {listed}."]
     return "\n".join(lines)
 
 
@@ -154,10 +168,14 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="where the time of an answer goes")
     parser.add_argument("--docs", type=Path, default=CORPUS)
-    parser.add_argument("--answer", type=Path, default=CORPUS / "answers" / "onboarding.md")
+    parser.add_argument(
+        "--answer", type=Path, nargs="+", default=[CORPUS / "answers" / "onboarding.md"]
+    )
     parser.add_argument("--relation", help="a relation model; the default one")
+    parser.add_argument("--llm", help="an LLM; the default one")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--cold", action="store_true", help="without states of prompts on disk")
+    parser.add_argument("--kept", action="store_true", help="keep scores and states of passages")
     parser.add_argument("--store", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.store:
@@ -172,16 +190,19 @@ def main() -> None:
         )
         command = [sys.executable, "-m", "benchmarks.answer_time", *sys.argv[1:]]
         runs = []
-        for _ in range(arguments.repeat):
+        for number in range(arguments.repeat):
+            fresh = Path(folder) / str(number)
+            shutil.copytree(store, fresh)
             done = subprocess.run(
-                [*command, "--store", str(store)], check=True, capture_output=True, text=True
+                [*command, "--store", str(fresh)], check=True, capture_output=True, text=True
             )
             runs.append(json.loads(done.stdout.splitlines()[-1]))
     print(table(runs))
     print(
         f"\nsignature: factcheck-local:{__version__}|{', '.join(runs[0]['models'])}|"
-        f"answer:{arguments.answer.name}|relation:{arguments.relation or 'default'}|"
-        f"cold:{arguments.cold}|repeat:{arguments.repeat}"
+        f"answers:{','.join(path.name for path in arguments.answer)}|"
+        f"relation:{arguments.relation or 'default'}|llm:{arguments.llm or 'default'}|"
+        f"cold:{arguments.cold}|kept:{arguments.kept}|repeat:{arguments.repeat}"
     )
 
 
