@@ -155,10 +155,8 @@ def table(runs: list[dict[str, Any]]) -> str:
         f"{runs[0]['claims']} claims, {runs[0]['pairs']} pairs, "
         f"{max(r['peak'] for r in runs):.0f} MiB at most.",
     ]
-    if (
-        len(each := [median(seconds) for seconds in zip(*(r["each"] for r in runs), strict=True)])
-        > 1
-    ):
+    each = [median(seconds) for seconds in zip(*(r["each"] for r in runs), strict=True)]
+    if len(each) > 1:
         listed = ", ".join(f"{seconds:.1f}" for seconds in each)
         lines += ["", f"Seconds of each answer, models loaded in the first: {listed}."]
     return "\n".join(lines)

@@ -90,9 +90,7 @@ def by_workers(workers: str, settings: Mapping[str, Settings], replies: Path) ->
         plan = BenchPlan(settings, replies.absolute(), store.absolute() if store else None)
         with connected(cluster_address(workers)) as ray:
             pool = Pool(ray, plan, BenchWorker)
-            for number, line in pool.verify(trials.items()):
-                if line is not None:  # which none is that is asked for
-                    yield number, line
+            yield from pool.verify(trials.items())
         tell(f"{pool.lost} workers were lost")
 
     return made

@@ -183,8 +183,9 @@ def _by_workers(
         pool = Pool(ray, Plan(settings, place, Path.cwd()), Worker)
         tasks = ((number, Task(run.claims)) for number, run in enumerate(due))
         for count, (number, new) in enumerate(pool.verify(tasks), start=1):
-            if new is not None:  # which is for tasks that have an earlier run
-                yield due[number], new
+            if new is None:
+                raise RuntimeError("a worker found unchanged what has no earlier run")
+            yield due[number], new
             progress("runs", count, len(due))
 
 

@@ -78,19 +78,37 @@ class Trial:
 
     def line(self, models: Models, store: Store | None) -> dict[str, Any]:
         """Verdicts beside gold labels, and what they took; or why there are none."""
+        llm = models.llm
         checker = FactChecker(
             self.settings,
             store if self.item.record.contexts is None else None,
-            llm=models.llm,
+            llm=llm,
             embedder=models.embedder,
             relation_model=models.relation,
             cache=False,
         )
-        return _row(self.item, self.assessor, checker, models.llm)
+        seconds, waited, calls = llm.seconds, llm.waited, llm.calls
+        begun = time.perf_counter()
+        try:
+            run = checker.verify(self.item.record)
+        except FactcheckError as error:
+            # One item that cannot be assessed is counted as such, and the others go on.
+            return self.failed(error)
+        taken = time.perf_counter() - begun - run.seconds.get("load", 0.0) - (llm.waited - waited)
+        return self._named() | {
+            "atoms": [_atom(a, self.item) for a in _checked(run)],
+            "segments": _segments(self.item, run),
+            # What the model said before counts as much as when it said it first.
+            "seconds": max(taken, 0.0) + llm.seconds - seconds,
+            "calls": llm.calls - calls,
+        }
 
     def failed(self, error: FactcheckError) -> dict[str, Any]:
         """A line that counts it as one that cannot be assessed."""
-        return _empty(self.item, self.assessor, error)
+        return self._named() | {"failure": str(error), "atoms": [], "segments": []}
+
+    def _named(self) -> dict[str, Any]:
+        return {"item": self.item.id, "group": self.item.group, "assessor": self.assessor}
 
 
 #: Makes the lines of trials somewhere else, with a store by its path: each under its number, as
@@ -208,30 +226,6 @@ def _trials(
         for assessor, own in settings.items():
             chosen = replace(own, where=item.where)
             yield Trial(item, assessor, chosen, _key(item, chosen, models, index))
-
-
-def _row(item: Item, assessor: str, checker: FactChecker, llm: CachedChatModel) -> dict[str, Any]:
-    seconds, waited, calls = llm.seconds, llm.waited, llm.calls
-    begun = time.perf_counter()
-    try:
-        run = checker.verify(item.record)
-    except FactcheckError as error:
-        # One item that cannot be assessed is counted as such, and the others go on.
-        return _empty(item, assessor, error)
-    taken = time.perf_counter() - begun - run.seconds.get("load", 0.0) - (llm.waited - waited)
-    return {
-        **{"item": item.id, "group": item.group, "assessor": assessor},
-        "atoms": [_atom(a, item) for a in _checked(run)],
-        "segments": _segments(item, run),
-        # What the model said before counts as much as when it said it first.
-        "seconds": max(taken, 0.0) + llm.seconds - seconds,
-        "calls": llm.calls - calls,
-    }
-
-
-def _empty(item: Item, assessor: str, error: FactcheckError) -> dict[str, Any]:
-    named = {"item": item.id, "group": item.group, "assessor": assessor}
-    return {**named, "failure": str(error), "atoms": [], "segments": []}
 
 
 def _checked(run: Run) -> list[AtomAssessment]:

@@ -7,23 +7,26 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.pipeline.run import unlike
 from factcheck_local.scale.cluster import ATTEMPTS, PATIENCE, Seat, last_line, seats
-from factcheck_local.scale.worker import Outcome
 
 logger = logging.getLogger(__name__)
 
 
-class Working(Protocol):
+#: What comes of a task.
+Made = TypeVar("Made", covariant=True)
+
+
+class Working(Protocol[Made]):
     """What each actor of a pool is; see ``scale.worker.Worker`` for the one of ``verify``."""
 
     def ready(self) -> dict[str, Any] | FactcheckError:
         """Load what every task needs; returns the conditions that are to be the same for all."""
 
-    def verify(self, task: Any) -> Outcome:  # noqa: ANN401
+    def verify(self, task: Any) -> Made:  # noqa: ANN401
         """Do a task."""
 
 
@@ -33,7 +36,7 @@ class _Hired:
     actor: Any
 
 
-class Pool:
+class Pool(Generic[Made]):
     """The workers of a run: one for each GPU, one for each node that has none.
 
     Args:
@@ -45,7 +48,7 @@ class Pool:
         lost: workers that ended by themselves so far.
     """
 
-    def __init__(self, ray: Any, plan: object, worker: Callable[[Any], Working]) -> None:  # noqa: ANN401
+    def __init__(self, ray: Any, plan: object, worker: Callable[[Any], Working[Made]]) -> None:  # noqa: ANN401
         self._ray = ray
         self._actor = ray.remote(worker)
         self._plan = plan
@@ -53,7 +56,9 @@ class Pool:
         self._alike: dict[str, Any] | None = None
         self.lost = 0
 
-    def verify(self, tasks: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Outcome]]:
+    def verify(
+        self, tasks: Iterable[tuple[int, Any]]
+    ) -> Iterator[tuple[int, Made | FactcheckError]]:
         """The outcome of each task under its number, as they come.
 
         A worker has one task at a time, so that what ended it is known. Where it is lost, its task
@@ -69,7 +74,9 @@ class Pool:
             for worker in self._hired:
                 self._ray.kill(worker.actor)
 
-    def _verify(self, tasks: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Outcome]]:
+    def _verify(
+        self, tasks: Iterable[tuple[int, Any]]
+    ) -> Iterator[tuple[int, Made | FactcheckError]]:
         rest, again = iter(tasks), deque[tuple[int, Any]]()
         losses: Counter[int] = Counter()
         idle: list[_Hired] = []

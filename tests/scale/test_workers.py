@@ -167,6 +167,7 @@ def test_past_runs_are_repeated_by_workers(ray: Running, desk: Path) -> None:
         "the index is the same as in the run"
     ] * 2
     plain = factcheck(*command, "--all")
+    assert (plain.code, len(json.loads(plain.out))) == (0, 2), plain.err
     shared = factcheck(*command, "--all", "--write", "--workers", ray.address)
     assert (shared.code, json.loads(shared.out)) == (
         plain.code,
