@@ -1,14 +1,17 @@
-"""Many answers: what grouping by passage gains, what workers cost, and a plan from both.
+"""Many answers, many passages: what grouping gains, what workers cost, and a plan from both.
 
     python -m benchmarks.scale grouping --out benchmarks/results
     python -m benchmarks.scale workers --out benchmarks/results
+    python -m benchmarks.scale index --out benchmarks/results
     python -m benchmarks.scale plan --out benchmarks/results
 
 ``grouping``: made-up answers of two claims, each read against three passages of the handbook by the
 LLM's scorer: answer by answer, the same with the passages' states kept on disk, and all claims of a
 passage together. ``workers``: records with claims over a store of the handbook, the encoder, in one
-process and by Ray; the reports have to be the same. ``plan`` feeds the seconds of the latter to a
-simulation. Each writes ``scale-NAME.json``. For ``workers`` the machine has to be quiet.
+process, by Ray on this machine, and on two nodes, of which one dies on the way in a run of its own;
+the reports have to be the same. ``index``: short notes, a passage each, embedded by two nodes and
+written by one process, in four steps. ``plan`` feeds the seconds of ``workers`` to a simulation.
+Each writes ``scale-NAME.json``. The machine has to be quiet.
 """
 
 from __future__ import annotations
@@ -20,32 +23,53 @@ import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.ray_nodes import Nodes, two_nodes
 from factcheck_local import __version__
 from factcheck_local.evaluate.machine import machine
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.scorer import Premise
+from factcheck_local.scale.cluster import USAGE
 
 POLICIES = Path(__file__).resolve().parents[1] / "corpora/handbook/policies"
 MOST, K, WORDS = 16, 3, 150
 
+#: Notes of the index: words of each, files of a folder, folders that are added at a time.
+NOTE_WORDS, FILES, STEPS = 25, 1_000, 4
+
+
+def words() -> list[str]:
+    """The handbook's."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(POLICIES.glob("*.md")))
+    return " ".join(texts).split()
+
 
 def passages() -> list[str]:
     """Stretches of the handbook of about ``WORDS`` words."""
-    words = " ".join(p.read_text(encoding="utf-8") for p in sorted(POLICIES.glob("*.md"))).split()
-    cut = [" ".join(words[at : at + WORDS]) for at in range(0, len(words), WORDS)]
+    said = words()
+    cut = [" ".join(said[at : at + WORDS]) for at in range(0, len(said), WORDS)]
     return cut[:MOST]
 
 
 def claims(number: int) -> list[str]:
-    """Two claims that no other answer makes."""
-    return [f"Staff get {number} days of leave.", f"Leave lapses after {number} weeks."]
+    """Eight claims that no other answer makes."""
+    return [
+        f"Staff get {number} days of leave.",
+        f"Leave lapses after {number} weeks.",
+        f"Room {number} can be booked for a whole day.",
+        f"Travel of more than {number} kilometres is by train.",
+        f"Invoices are paid within {number} days.",
+        f"A laptop is replaced after {number} months.",
+        f"The office opens at {number} minutes past seven.",
+        f"Every team has {number} people on call.",
+    ]
 
 
 # ------------------------------------------------------------------- grouping
@@ -55,7 +79,7 @@ def grouping(answers: int, llm: str, most: int) -> dict[str, Any]:
     """Pairs a second of the processor's time, which others on the machine take nothing of."""
     draw = random.Random(0)
     texts = passages()[:most]
-    pairs = [(p, c) for n in range(answers) for p in draw.sample(texts, K) for c in [claims(n)]]
+    pairs = [(p, c) for n in range(answers) for p in draw.sample(texts, K) for c in [claims(n)[:2]]]
     together: dict[str, list[str]] = {}
     for passage, said in pairs:
         together.setdefault(passage, []).extend(said)
@@ -88,32 +112,57 @@ def grouping(answers: int, llm: str, most: int) -> dict[str, Any]:
 
 
 def workers(answers: int) -> dict[str, Any]:
-    """Seconds of both ways, from start to end and by stage."""
+    """Seconds of each way, from start to end, and of each answer in one process."""
     with tempfile.TemporaryDirectory() as folder:
         desk = Path(folder)
         rows = [
-            {"output": " ".join(claims(n)), "atoms": [{"id": f"a{i}", "text": c} for i, c in own]}
+            {"output": " ".join(own), "atoms": [{"id": f"a{i}", "text": c} for i, c in said]}
             for n in range(answers)
-            for own in [list(enumerate(claims(n)))]
+            for own in [claims(n)]
+            for said in [list(enumerate(own))]
         ]
         (desk / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         _timed(desk, "index", str(POLICIES))
         common = ("verify", "a.jsonl", "--relation", "encoder", "--no-cache", "--output")
         seconds = {"one process": _timed(desk, *common, "plain")}
         seconds["ray"] = _timed(desk, *common, "ray", "--workers", "ray")
-        kept = {way: dict(_without_times(desk / way)) for way in ("plain", "ray")}
-        if kept["plain"] != kept["ray"]:
-            raise SystemExit("the reports differ")
+        with two_nodes() as nodes:
+            by_nodes = ("--workers", nodes.address)
+            seconds["two nodes"] = _timed(desk, *common, "nodes", *by_nodes)
+            died = (nodes, desk / "killed", answers // 2)
+            killer = threading.Thread(target=_kill, args=died, daemon=True)
+            killer.start()
+            seconds["two nodes, one dies"] = _timed(desk, *common, "killed", *by_nodes)
+            killer.join()
+        plain = dict(_without_times(desk / "plain"))
+        if len(plain) != answers:
+            raise SystemExit(f"{len(plain)} reports of {answers} answers")
+        for way in ("ray", "nodes", "killed"):
+            if dict(_without_times(desk / way)) != plain:
+                raise SystemExit(f"{way}: other reports than those of one process")
         each = sorted(
             sum(json.loads(p.read_text())["run"]["seconds"].values())
             for p in (desk / "plain").glob("a-*.json")
         )
-    return {"answers": answers, "seconds": seconds, "seconds_each": each}
+    return {
+        "answers": answers,
+        "claims": len(claims(0)),
+        "seconds": seconds,
+        "to_one_process": {way: s / seconds["one process"] for way, s in seconds.items()},
+        "seconds_each": each,
+    }
 
 
-def _timed(desk: Path, *words: str) -> float:
+def _kill(nodes: Nodes, reports: Path, after: int) -> None:
+    """End the second node when so many answers are done."""
+    while len(list(reports.glob("a-*.json"))) < after:
+        time.sleep(0.05)
+    nodes.kill()
+
+
+def _timed(desk: Path, *command: str) -> float:
     begun = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "factcheck_local", *words], cwd=desk, check=True)
+    subprocess.run([sys.executable, "-m", "factcheck_local", *command], cwd=desk, check=True)
     return time.perf_counter() - begun
 
 
@@ -122,6 +171,60 @@ def _without_times(folder: Path) -> Iterator[tuple[str, Any]]:
         value = json.loads(path.read_text())
         del value["run"]["started"], value["run"]["seconds"]
         yield path.name, value
+
+
+# ---------------------------------------------------------------------- index
+
+
+def index(notes: int) -> dict[str, Any]:
+    """Time, memory and disk of an index that two nodes embed for, in steps; and of a million."""
+    draw, said = random.Random(0), words()
+    rows: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory() as folder, two_nodes() as nodes:
+        desk = Path(folder)
+        for number in range(notes):
+            path = desk / "notes" / str(number // FILES) / f"{number}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            begin = draw.randrange(len(said) - NOTE_WORDS)
+            text = " ".join(said[begin : begin + NOTE_WORDS])
+            path.write_text(f"Note {number}. {text}\n", encoding="utf-8")
+        folders = sorted((desk / "notes").iterdir(), key=lambda path: int(path.name))
+        for step in range(1, STEPS + 1):
+            these = folders[: len(folders) * step // STEPS]
+            begun = time.perf_counter()
+            command = ["index", *map(str, these), "--workers", nodes.address, "--store", "store"]
+            run = subprocess.Popen([sys.executable, "-m", "factcheck_local", *command], cwd=desk)
+            _, status, used = os.wait4(run.pid, 0)
+            if status:
+                raise SystemExit(f"indexing ended with {status}")
+            files = [path.stat() for path in (desk / "store").rglob("*") if path.is_file()]
+            rows.append(
+                {
+                    "passages": min(notes, len(these) * FILES),
+                    "seconds": time.perf_counter() - begun,
+                    "writer_peak_mb": used.ru_maxrss / 1024,
+                    "store_mb": sum(file.st_size for file in files) / 1e6,
+                }
+            )
+            print(rows[-1], flush=True)
+    return {"words_each": NOTE_WORDS, "steps": rows, "a_million": extrapolated(rows, 1_000_000)}
+
+
+def extrapolated(rows: list[dict[str, float]], passages: int) -> dict[str, float]:
+    """What more passages would take, if each more takes what one of the last step took.
+
+    Args:
+        rows: by step how many passages there were, the step's own seconds, memory and disk.
+        passages: how many there are to be.
+    """
+    before, last = rows[-2:]
+    more = (passages - last["passages"]) / (last["passages"] - before["passages"])
+    grown = {
+        name: last[name] + more * (last[name] - before[name])
+        for name in ("writer_peak_mb", "store_mb")
+    }
+    seconds = sum(row["seconds"] for row in rows) + more * last["seconds"]
+    return {"passages": passages, "seconds": seconds} | grown
 
 
 # ----------------------------------------------------------------------- plan
@@ -192,17 +295,20 @@ def _planned(out: Path) -> dict[str, Any]:
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["grouping", "workers", "plan"])
+    parser.add_argument("what", choices=["grouping", "workers", "index", "plan"])
     parser.add_argument("--answers", type=int, default=200)
     parser.add_argument("--passages", type=int, default=MOST)
+    parser.add_argument("--notes", type=int, default=200_000)
     parser.add_argument("--llm", default="smollm2-135m")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     make: dict[str, Callable[[], dict[str, Any]]] = {
         "grouping": lambda: grouping(given.answers, given.llm, given.passages),
         "workers": lambda: workers(given.answers),
+        "index": lambda: index(given.notes),
         "plan": lambda: _planned(given.out),
     }
+    os.environ[USAGE] = "0"
     load = os.getloadavg()[0]
     found = make[given.what]() | {
         "version": __version__,

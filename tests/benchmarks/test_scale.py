@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.scale import claims, passages, plan
+from benchmarks.scale import claims, extrapolated, passages, plan
 
 
 def test_a_worker_that_is_half_busy() -> None:
@@ -31,3 +31,14 @@ def test_lost_workers_cost_their_answers_again() -> None:
 def test_what_is_measured_on() -> None:
     assert len(passages()) == len(set(passages())) == 16
     assert not set(claims(1)) & set(claims(2))
+
+
+def test_a_million_passages_from_the_last_step() -> None:
+    first = {"passages": 100, "seconds": 10, "writer_peak_mb": 50, "store_mb": 1}
+    last = {"passages": 200, "seconds": 12, "writer_peak_mb": 60, "store_mb": 2}
+    assert extrapolated([first, last], 500) == {
+        "passages": 500,
+        "seconds": 10 + 12 + 3 * 12,
+        "writer_peak_mb": 90,
+        "store_mb": 5,
+    }

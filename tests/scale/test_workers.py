@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.ray_nodes import Nodes, two_nodes
 from factcheck_local.core.errors import (
     EgressError,
     FactcheckError,
@@ -63,36 +64,12 @@ def record(number: int) -> dict[str, Any]:
     return {"output": " ".join(claims), "atoms": atoms}
 
 
-class Running:
-    """A cluster whose second node can be killed."""
-
-    def __init__(self) -> None:
-        from ray.cluster_utils import Cluster
-
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        head = {"ray_client_server_port": port, "include_dashboard": False}
-        self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
-        self.add()
-        self.address = f"ray://127.0.0.1:{port}"
-
-    def add(self) -> None:
-        """Start another one in its place."""
-        self.second = self.cluster.add_node(include_dashboard=False)
-
-    def kill(self) -> None:
-        """End the second node as a power cut would."""
-        self.cluster.remove_node(self.second, allow_graceful=False)
-
-
 @pytest.fixture(scope="module")
-def ray() -> Iterator[Running]:
+def ray() -> Iterator[Nodes]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv(USAGE, "0")
-        running = Running()
-        yield running
-        running.cluster.shutdown()
+        with two_nodes() as nodes:
+            yield nodes
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +105,7 @@ def reports(folder: Path) -> dict[str, Any]:
 
 # Ray takes one to two minutes until it knows of the death.
 @pytest.mark.skipif("RAY_NODES" not in os.environ, reason="slow; make scale runs it")
-def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
+def test_a_node_dies_on_the_way(ray: Nodes, desk: Path) -> None:
     """Everything is there, nothing doubled, and as the plain run made it."""
     out = desk / "out"
 
@@ -155,7 +132,7 @@ def test_a_node_dies_on_the_way(ray: Running, desk: Path) -> None:
     assert reports(out) == reports(desk / "plain")
 
 
-def test_past_runs_are_repeated_by_workers(ray: Running, desk: Path) -> None:
+def test_past_runs_are_repeated_by_workers(ray: Nodes, desk: Path) -> None:
     """As in one process, apart from times; those that hold are not asked for."""
     (desk / "past").mkdir()
     names = [f"past/a-{number}.json" for number in (1, 2)]
@@ -177,7 +154,7 @@ def test_past_runs_are_repeated_by_workers(ray: Running, desk: Path) -> None:
     assert again["notes"][-1].startswith("the claims are those of the run of ")
 
 
-def test_a_benchmark_by_workers_has_the_lines_of_one_made_here(ray: Running, desk: Path) -> None:
+def test_a_benchmark_by_workers_has_the_lines_of_one_made_here(ray: Nodes, desk: Path) -> None:
     corpus = desk / "corpus"
     (corpus / "answers").mkdir(parents=True)
     for name, text in PAGES.items():
@@ -270,7 +247,7 @@ def outcomes(module: Any, *texts: str, kind: type[Worker] = Scripted) -> dict[in
     return found
 
 
-def test_a_lost_worker_is_replaced_and_its_answer_given_up(ray: Running) -> None:
+def test_a_lost_worker_is_replaced_and_its_answer_given_up(ray: Nodes) -> None:
     ray.add()
     with connected(ray.address) as module:
         module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -329,7 +306,7 @@ class Different(Mortal):
         return ("mortal", str(os.getpid()), 2)
 
 
-def test_texts_go_to_several_workers_and_a_lost_one_is_replaced(ray: Running) -> None:
+def test_texts_go_to_several_workers_and_a_lost_one_is_replaced(ray: Nodes) -> None:
     with connected(ray.address) as module:
         module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
         with SharedEmbedder(module, "mortal", Mortal) as shared:
@@ -351,7 +328,7 @@ def check_sharing(shared: SharedEmbedder) -> None:
         shared.embed(["fail"])
 
 
-def test_an_index_by_workers_is_the_one_made_here(ray: Running, desk: Path) -> None:
+def test_an_index_by_workers_is_the_one_made_here(ray: Nodes, desk: Path) -> None:
     plain, shared = desk / "s1", desk / "s2"
     assert factcheck("index", "docs", "--store", plain).code == 0
     done = factcheck("index", "docs", "--store", shared, "--workers", ray.address)
