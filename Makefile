@@ -75,7 +75,7 @@ fuzz: venv  ## 10,000 texts for each reader of what others wrote
 
 scale: venv  ## answers over two nodes of Ray, of which one dies on the way
 	$(BIN)/factcheck models pull $(TEST_MODELS)
-	RAY_NODES=2 $(BIN)/python -m pytest -q tests/scale
+	RAY_NODES=2 $(BIN)/python -m pytest -q tests/scale tests/benchmarks/test_scale.py
 
 bench: venv  ## the measurements of the README, on the default models
 	$(BIN)/factcheck models pull $(DEMO_MODELS)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import subprocess
@@ -287,8 +288,9 @@ def _planned(out: Path) -> dict[str, Any]:
     rows = []
     for per_day in (10_000, 100_000, 1_000_000):
         least = per_day * mean / 86_400
-        # Full, and with room for what comes at once.
-        rows += [plan(each, max(1, round(least * room)), per_day) for room in (1.0, 1.3)]
+        # Too few by less than one, and with room for what comes at once.
+        counts = {max(1, math.floor(least)), math.ceil(least * 1.3)}
+        rows += [plan(each, count, per_day) for count in sorted(counts)]
     return {"mean_seconds": mean, "rows": rows}
 
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
 import pytest
 
+from benchmarks import scale
 from benchmarks.scale import claims, extrapolated, passages, plan
+from factcheck_local.scale.cluster import USAGE
+
+RESULTS = Path(__file__).parents[2] / "benchmarks/results"
 
 
 def test_a_worker_that_is_half_busy() -> None:
@@ -42,3 +52,26 @@ def test_a_million_passages_from_the_last_step() -> None:
         "writer_peak_mb": 90,
         "store_mb": 5,
     }
+
+
+def test_the_plan_is_the_one_that_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the seconds that were measured its command makes the same table again."""
+    shutil.copy(RESULTS / "scale-workers.json", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["scale", "plan", "--out", str(tmp_path)])
+    monkeypatch.setenv(USAGE, "0")  # the command sets it
+    scale.main()
+    made, kept = (json.loads((f / "scale-plan.json").read_text()) for f in (tmp_path, RESULTS))
+    assert made["rows"] == kept["rows"]
+    assert made["mean_seconds"] == kept["mean_seconds"]
+
+
+@pytest.mark.skipif("RAY_NODES" not in os.environ, reason="slow; make scale runs it")
+def test_what_is_measured_of_workers_and_of_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(USAGE, "0")
+    found = scale.workers(6)
+    assert set(found["seconds"]) == {"one process", "ray", "two nodes", "two nodes, one dies"}
+    assert len(found["seconds_each"]) == 6
+    monkeypatch.setattr(scale, "FILES", 10)
+    steps = scale.index(40)["steps"]
+    assert [row["passages"] for row in steps] == [10, 20, 30, 40]
+    assert all(row["store_mb"] > 0 for row in steps)
