@@ -212,7 +212,9 @@ def index(notes: int) -> dict[str, Any]:
 
 
 def extrapolated(rows: list[dict[str, float]], passages: int) -> dict[str, float]:
-    """What more passages would take, if each more takes what one of the last step took.
+    """What more passages would take, in steps of the same size, if all goes on growing as it did.
+
+    A step's own time grows as well: by what the last one took more than the one before.
 
     Args:
         rows: by step how many passages there were, the step's own seconds, memory and disk.
@@ -224,7 +226,9 @@ def extrapolated(rows: list[dict[str, float]], passages: int) -> dict[str, float
         name: last[name] + more * (last[name] - before[name])
         for name in ("writer_peak_mb", "store_mb")
     }
-    seconds = sum(row["seconds"] for row in rows) + more * last["seconds"]
+    slower = last["seconds"] - before["seconds"]
+    seconds = sum(row["seconds"] for row in rows)
+    seconds += more * last["seconds"] + slower * more * (more + 1) / 2
     return {"passages": passages, "seconds": seconds} | grown
 
 

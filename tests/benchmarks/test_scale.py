@@ -48,7 +48,7 @@ def test_a_million_passages_from_the_last_step() -> None:
     last = {"passages": 200, "seconds": 12, "writer_peak_mb": 60, "store_mb": 2}
     assert extrapolated([first, last], 500) == {
         "passages": 500,
-        "seconds": 10 + 12 + 3 * 12,
+        "seconds": 10 + 12 + 14 + 16 + 18,
         "writer_peak_mb": 90,
         "store_mb": 5,
     }
