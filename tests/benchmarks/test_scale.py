@@ -44,8 +44,8 @@ def test_what_is_measured_on() -> None:
 
 
 def test_a_million_passages_from_the_last_step() -> None:
-    first = {"passages": 100, "seconds": 10, "writer_peak_mb": 50, "store_mb": 1}
-    last = {"passages": 200, "seconds": 12, "writer_peak_mb": 60, "store_mb": 2}
+    first: dict[str, float] = {"passages": 100, "seconds": 10, "writer_peak_mb": 50, "store_mb": 1}
+    last: dict[str, float] = {"passages": 200, "seconds": 12, "writer_peak_mb": 60, "store_mb": 2}
     assert extrapolated([first, last], 500) == {
         "passages": 500,
         "seconds": 10 + 12 + 14 + 16 + 18,
