@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from factcheck_local.scale.cluster import USAGE
 
 
 class Nodes:
@@ -16,6 +19,8 @@ class Nodes:
     """
 
     def __init__(self) -> None:
+        # As ``scale.cluster`` asks of a cluster, and before Ray is there to read it.
+        os.environ[USAGE] = "0"
         from ray.cluster_utils import Cluster
 
         with socket.socket() as free:

@@ -37,7 +37,6 @@ from factcheck_local.models.cards import find_card
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.scorer import Premise
-from factcheck_local.scale.cluster import USAGE
 
 POLICIES = Path(__file__).resolve().parents[1] / "corpora/handbook/policies"
 MOST, K, WORDS = 16, 3, 150
@@ -112,17 +111,19 @@ def grouping(answers: int, llm: str, most: int) -> dict[str, Any]:
 # -------------------------------------------------------------------- workers
 
 
+def record(number: int) -> dict[str, Any]:
+    """An answer with its claims."""
+    said = claims(number)
+    atoms = [{"id": f"a{place}", "text": claim} for place, claim in enumerate(said)]
+    return {"output": " ".join(said), "atoms": atoms}
+
+
 def workers(answers: int) -> dict[str, Any]:
     """Seconds of each way, from start to end, and of each answer in one process."""
     with tempfile.TemporaryDirectory() as folder:
         desk = Path(folder)
-        rows = [
-            {"output": " ".join(own), "atoms": [{"id": f"a{i}", "text": c} for i, c in said]}
-            for n in range(answers)
-            for own in [claims(n)]
-            for said in [list(enumerate(own))]
-        ]
-        (desk / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        rows = [json.dumps(record(number)) for number in range(answers)]
+        (desk / "a.jsonl").write_text("\n".join(rows), encoding="utf-8")
         _timed(desk, "index", str(POLICIES))
         common = ("verify", "a.jsonl", "--relation", "encoder", "--no-cache", "--output")
         seconds = {"one process": _timed(desk, *common, "plain")}
@@ -314,7 +315,6 @@ def main() -> None:
         "index": lambda: index(given.notes),
         "plan": lambda: _planned(given.out),
     }
-    os.environ[USAGE] = "0"
     load = os.getloadavg()[0]
     found = make[given.what]() | {
         "version": __version__,

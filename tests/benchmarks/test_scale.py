@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks import scale
 from benchmarks.scale import claims, extrapolated, passages, plan
-from factcheck_local.scale.cluster import USAGE
 
 RESULTS = Path(__file__).parents[2] / "benchmarks/results"
 
@@ -58,7 +57,6 @@ def test_the_plan_is_the_one_that_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
     """From the seconds that were measured its command makes the same table again."""
     shutil.copy(RESULTS / "scale-workers.json", tmp_path)
     monkeypatch.setattr(sys, "argv", ["scale", "plan", "--out", str(tmp_path)])
-    monkeypatch.setenv(USAGE, "0")  # the command sets it
     scale.main()
     made, kept = (json.loads((f / "scale-plan.json").read_text()) for f in (tmp_path, RESULTS))
     assert made["rows"] == kept["rows"]
@@ -67,7 +65,6 @@ def test_the_plan_is_the_one_that_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.skipif("RAY_NODES" not in os.environ, reason="slow; make scale runs it")
 def test_what_is_measured_of_workers_and_of_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(USAGE, "0")
     found = scale.workers(6)
     assert set(found["seconds"]) == {"one process", "ray", "two nodes", "two nodes, one dies"}
     assert len(found["seconds_each"]) == 6

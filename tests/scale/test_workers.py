@@ -35,7 +35,7 @@ from factcheck_local.models.contracts import FloatArray
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.settings import Settings
-from factcheck_local.scale.cluster import ATTEMPTS, USAGE, connected
+from factcheck_local.scale.cluster import ATTEMPTS, connected
 from factcheck_local.scale.embedding import EmbeddingWorker, SharedEmbedder
 from factcheck_local.scale.pool import Pool
 from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
@@ -66,10 +66,8 @@ def record(number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Nodes]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv(USAGE, "0")
-        with two_nodes() as nodes:
-            yield nodes
+    with two_nodes() as nodes:
+        yield nodes
 
 
 @pytest.fixture(scope="module")
