@@ -28,21 +28,24 @@ class Source:
     groups: Sequence[Group]
 
 
-def own_sources(own: Path, shares: Mapping[str, float], sets_share: float) -> list[Source]:
+def own_sources(
+    own: Path, shares: Mapping[str, float], sets_shares: Mapping[str, float]
+) -> list[Source]:
     """The authored files and the sets, without what is held out.
 
     Args:
         own: the folder ``training/data``.
         shares: by authored file.
-        sets_share: of all sets together.
+        sets_shares: by file of sets.
     """
-    found = [
-        Source(name, share, authored(own / "authored" / f"{name}.jsonl", held_out=False))
-        for name, share in shares.items()
+    here = own / "authored"
+    return [
+        *(Source(n, s, authored(here / f"{n}.jsonl", held_out=False)) for n, s in shares.items()),
+        *(
+            Source(f"sets/{n}", s, sets(here / "sets" / f"{n}.jsonl", held_out=False))
+            for n, s in sets_shares.items()
+        ),
     ]
-    files = sorted((own / "authored" / "sets").glob("*.jsonl"))
-    found.append(Source("sets", sets_share, [g for f in files for g in sets(f, held_out=False)]))
-    return found
 
 
 def public_sources(public: Path, shares: Mapping[str, tuple[float, int]]) -> list[Source]:

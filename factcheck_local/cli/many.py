@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.report import to_dict
 from factcheck_local.scale.cluster import connected
 from factcheck_local.scale.pool import Pool
-from factcheck_local.scale.worker import Plan, Task, Worker
+from factcheck_local.scale.worker import Plan, Task, Tasks, TogetherWorker
 
 #: The number of an answer, from 1, and its assessment, or why it has none.
 Outcomes = Iterator[tuple[int, dict[str, Any] | FactcheckError]]
@@ -125,27 +126,61 @@ def here(run: Run, checker: FactChecker) -> Outcomes:
             yield number, error
 
 
-def by_workers(run: Run, workers: str, plan: Plan) -> Outcomes:
-    """As they come from workers, see ``scale.pool``: here, or those of a cluster's address."""
-
-    def tasks() -> Iterable[tuple[int, Task]]:
-        for number, (name, record) in run.records.items():
+def together(run: Run, checker: FactChecker, at_once: int) -> Outcomes:
+    """So many answers at once in this process, see ``FactChecker.verify_together``."""
+    yield from run.unusable()
+    numbers = iter(run.records)
+    while some := list(itertools.islice(numbers, at_once)):
+        new: dict[int, Record] = {}
+        for number in some:
+            name, record = run.records[number]
             earlier = run.sink.earlier(name, record)
-            yield number, Task(record, earlier["run"] if earlier else None)
+            if earlier is not None and not checker.unlike(record, earlier["run"]):
+                tell(f"{run.called[number]}: unchanged, not verified again")
+                yield number, earlier
+            else:
+                answer_progress(number, len(run.given), run.called[number])
+                new[number] = record
+        for number, made in zip(new, checker.verify_together(list(new.values())), strict=True):
+            yield number, made if isinstance(made, FactcheckError) else to_dict(made)
+
+
+def by_workers(run: Run, workers: str, plan: Plan, at_once: int = 1) -> Outcomes:
+    """As they come from workers, see ``scale.pool``: here, or those of a cluster's address.
+
+    Args:
+        run: over the answers.
+        workers: which.
+        plan: what all workers have in common.
+        at_once: how many answers a worker is handed to verify together.
+    """
+
+    def tasks() -> Iterable[tuple[int, Tasks]]:
+        records = iter(run.records.items())
+        while some := list(itertools.islice(records, at_once)):
+            found: dict[int, Task] = {}
+            for number, (name, record) in some:
+                earlier = run.sink.earlier(name, record)
+                found[number] = Task(record, earlier["run"] if earlier else None)
+            yield next(iter(found)), Tasks(found)
 
     yield from run.unusable()
     progress = many_progress()
-    kept = 0
+    kept = count = 0
     with connected(cluster_address(workers)) as ray:
-        pool = Pool(ray, plan, Worker)
-        for count, (number, outcome) in enumerate(pool.verify(tasks()), start=1):
-            if outcome is None:
-                kept += 1
-                outcome = run.sink.earlier(*run.records[number])
-            if outcome is None:
-                raise FactcheckError(f"{run.called[number]}: its report was removed meanwhile")
-            yield number, outcome
-            progress("answers", count, len(run.records))
+        pool = Pool(ray, plan, TogetherWorker)
+        for first, outcomes in pool.verify(tasks()):
+            found = {first: outcomes} if isinstance(outcomes, FactcheckError) else outcomes
+            for number, outcome in found.items():
+                count += 1
+                if outcome is None:
+                    kept += 1
+                    outcome = run.sink.earlier(*run.records[number])
+                if outcome is None:
+                    what = f"{run.called[number]}: its report was removed meanwhile"
+                    raise FactcheckError(what)
+                yield number, outcome
+                progress("answers", count, len(run.records))
     tell(f"{kept} answers were unchanged; {pool.lost} workers were lost")
 
 

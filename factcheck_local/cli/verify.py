@@ -23,6 +23,7 @@ from factcheck_local.cli.common import (
     where_option,
 )
 from factcheck_local.cli.many import Run, by_workers, here, told
+from factcheck_local.cli.many import together as read_together
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import exit_code
 from factcheck_local.cli.places import stores_option
@@ -60,6 +61,7 @@ from factcheck_local.scale.worker import Plan
 @click.option("--no-cache", is_flag=True, hidden=True)
 @click.option("--again", is_flag=True, hidden=True)
 @workers_option
+@click.option("--together", type=click.IntRange(min=1), default=1, hidden=True)
 @settings_options
 def command(
     answers: tuple[str, ...],
@@ -70,6 +72,7 @@ def command(
     output: str | None,
     again: bool,
     workers: str | None,
+    together: int,
     fail_under: float | None,
     fail_on: tuple[str, ...] | None,
     stream: bool,
@@ -87,6 +90,9 @@ def command(
 
     A terminal shows each claim as it is reached; what is final comes with the report. With
     --format jsonl --stream a program gets that, and how far each stage is, as lines of JSON.
+
+    With --together N the claims of N answers are read at a time, a passage once for all of them;
+    their reports come together.
 
     With --workers ray the answers are shared out to a worker per GPU, or per machine, with
     --workers ray://HOST:PORT to those of a cluster.
@@ -113,6 +119,8 @@ def command(
     if not many and isinstance(given[0], Unusable):
         raise given[0].error
     lines = EventLines() if stream else None
+    if stream and together > 1:
+        raise click.UsageError("--stream tells of one answer after the other: leave --together out")
     sink = lines or make_sink(form, view, output, many=many, again=again)
     watch = lines or live_claims(form, output, view)
     if workers is not None and not isinstance(sink, Folder):
@@ -129,10 +137,11 @@ def command(
         settings = choose_settings(options, assigned, preset, store).settings
         if workers is None:
             checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
-            run.gather(here(run, checker))
+            some = together > 1 and many
+            run.gather(read_together(run, checker, together) if some else here(run, checker))
         else:
             plan = Plan(settings, place, Path.cwd(), cache=not no_cache)
-            run.gather(by_workers(run, workers, plan))
+            run.gather(by_workers(run, workers, plan, together))
     except BaseException as error:
         # What ends a run amid many answers must not take the finished ones with it.
         if run.summaries:

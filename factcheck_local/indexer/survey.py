@@ -9,7 +9,7 @@ its label whatever is indexed later, so sources keep their names.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -90,11 +90,11 @@ def survey(
     new = _new_roots(given, known, store)
     records = store.sources()
     owners = {record.source: record.root for record in records}
-    search = _Search([*known, *new], outermost(store.path.resolve()), owners, include, exclude)
+    roots = {root.path: root for root in (*known, *new)}
+    search = _Search(roots, outermost(store.path.resolve()), owners, include, exclude)
     for path in given:
         search.look(path)
-    for record in records:
-        search.settle(record, given)
+    search.settle(records, given)
     found = search.found
     if not found.files and not found.gone:
         reasons = sorted({entry.reason for entry in found.skipped}) or ["no files"]
@@ -150,10 +150,11 @@ def _new_roots(given: Sequence[Path], known: Sequence[Root], store: Store) -> li
 class _Search:
     """The search for files, and what it found so far.
 
-    ``owners`` says which root has a source's name: the first that came with it.
+    ``roots`` are by their paths. ``owners`` says which root has a source's name: the first that
+    came with it.
     """
 
-    roots: Sequence[Root]
+    roots: Mapping[Path, Root]
     store: Path
     owners: dict[str, str]
     include: Sequence[str]
@@ -186,15 +187,19 @@ class _Search:
         else:
             self.found.files[root.source(path)] = (root, path)
 
-    def settle(self, record: SourceRecord, given: Iterable[Path]) -> None:
-        """Decide on a source of the store, if the search had to come by it and did not."""
-        root = next((root for root in self.roots if root.label == record.root), None)
-        if root is None or record.source in self.found.files:
-            return
-        path = root.path / record.name
+    def settle(self, records: Iterable[SourceRecord], given: Iterable[Path]) -> None:
+        """Decide on the sources of the store that the search had to come by and did not."""
+        by_label, given = {root.label: root for root in self.roots.values()}, frozenset(given)
+        for record in records:
+            root = by_label.get(record.root)
+            if root is None or record.source in self.found.files:
+                continue
+            path = root.path / record.name
+            if not given.isdisjoint((path, *path.parents)):
+                self._settle(record, root, path)
+
+    def _settle(self, record: SourceRecord, root: Root, path: Path) -> None:
         names = record.name, record.source
-        if not any(path.is_relative_to(at) for at in given):
-            return
         if not path.is_file() or not path.resolve().is_relative_to(root.path):
             self.found.gone.append(SourceEntry(record.source, "file is gone"))
         elif glob := _matching(self.exclude, names):
@@ -204,8 +209,8 @@ class _Search:
 
     def _root(self, path: Path) -> Root:
         """The innermost root that a path lies in."""
-        around = (root for root in self.roots if path.is_relative_to(root.path))
-        return max(around, key=lambda root: len(root.path.parts))
+        # Upwards, since there may be thousands of roots, and this is asked for each file.
+        return next(self.roots[at] for at in (path, *path.parents) if at in self.roots)
 
     def _skip(self, path: Path, reason: str, mark: str = "") -> None:
         name = self._root(path).source(path) + mark

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import TypeVar
 
-from factcheck_local.core.errors import StoreError
+from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError, StoreError
 from factcheck_local.core.text.language import MODELS_READ, foreign, named
 from factcheck_local.core.types import Answer, Assessment, Atom, Context, Segment, Span
 from factcheck_local.indexer.scope import Condition, in_scope
@@ -33,7 +34,6 @@ from factcheck_local.pipeline.relation import (
     Completed,
     Premise,
     Related,
-    RelationModel,
     relate,
 )
 from factcheck_local.pipeline.relation.hardened import cut_notes
@@ -49,6 +49,7 @@ from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import JUDGES
+from factcheck_local.pipeline.together import Begun, read_ahead
 from factcheck_local.pipeline.verdicts.decide import HALF
 from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
 from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of, judged_atom
@@ -58,6 +59,8 @@ from factcheck_local.pipeline.verdicts.network import pairs_to_relate
 from factcheck_local.pipeline.verdicts.provisional import provisional
 from factcheck_local.pipeline.verdicts.quotes import pick_quotes
 from factcheck_local.pipeline.work import Work
+
+T = TypeVar("T")
 
 
 class FactChecker(Loaded):
@@ -118,19 +121,50 @@ class FactChecker(Loaded):
             atom = Atom("query", query, original=query)
             return self._retrieve([atom], Record(Answer(query)), Work(self._progress), k).contexts
 
+    def verify_together(self, records: Sequence[Record]) -> list[Run | FactcheckError]:
+        """Verify several answers, a passage being read once for the claims of all of them.
+
+        The runs are those of `verify`, apart from times. That they share takes a store that keeps
+        scores; without one they are verified one after the other.
+
+        Returns:
+            Of each record its run, or why it has none.
+
+        Raises:
+            StoreError: as `verify`.
+            ModelError: as `verify`.
+        """
+        with self._lock:
+            works = [Work(self._progress) for _ in records]
+            begun = [_tried(self._begun, r, w) for r, w in zip(records, works, strict=True)]
+            good = [b for b in begun if isinstance(b, Begun)]
+            if len(good) > 1 and self._keeps_scores:
+                read_ahead(good, self.relation_model, self._progress)
+            return [_tried(self._finished, b) if isinstance(b, Begun) else b for b in begun]
+
+    @property
+    def _keeps_scores(self) -> bool:
+        """Whether a pair that is read ahead of a run need not be read in it."""
+        given = self.settings.assessor in JUDGES or self._given_relation_model is not None
+        # A budget is of one run, and what is read as a summary is known in it alone.
+        alone = self.settings.budget is not None or self.settings.summarize
+        return self._cache and self.store is not None and not given and not alone
+
     def _verified(self, record: Record, work: Work) -> Run:
+        return self._finished(self._begun(record, work))
+
+    def _begun(self, record: Record, work: Work) -> Begun:
+        """A run up to the pairs that are to be read."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        answer = record.answer
-        atoms = self._atoms(answer, work) if record.atoms is None else record.atoms
+        atoms = self._atoms(record.answer, work) if record.atoms is None else record.atoms
         checked = tuple(a for a in atoms if a.kind.check_worthy and a.id not in work.failures)
         if self.settings.assessor in JUDGES:
-            assessment = self._judge(record, atoms, checked, work)
-            return self._run(record, assessment, started, work)
+            return Begun(record, work, started, atoms, checked)
         retrieved = self._retrieve(checked, record, work)
         if record.contexts is not None:
             atoms, checked = (_as_pooled(some, retrieved.by_atom) for some in (atoms, checked))
         with work.stage("load"):
-            model = self.relation_model
+            _ = self.relation_model
         with work.stage("relate"):
             pairs = pairs_to_relate(
                 self.settings.assessor,
@@ -143,7 +177,17 @@ class FactChecker(Loaded):
                 min_pooled_similarity=self.settings.min_pooled_similarity,
                 min_context_similarity=self.settings.min_context_similarity,
             )
-        related = self._relate(pairs, checked, retrieved.contexts, model, work)
+            alike = near_duplicates(retrieved.contexts)
+        return Begun(record, work, started, atoms, checked, retrieved, pairs, alike)
+
+    def _finished(self, begun: Begun) -> Run:
+        """The rest of a run."""
+        record, work, started = begun.record, begun.work, begun.started
+        atoms, checked, retrieved = begun.atoms, begun.checked, begun.retrieved
+        if retrieved is None:
+            assessment = self._judge(record, atoms, checked, work)
+            return self._run(record, assessment, started, work)
+        related = self._relate(begun, retrieved.contexts)
         known = {a.id for a in checked}
         for (_, hypothesis), why in related.failures.items():
             if hypothesis in known:
@@ -168,7 +212,7 @@ class FactChecker(Loaded):
                 self.embedder,
             )
         assessment = assess(
-            answer,
+            record.answer,
             atoms,
             retrieved.contexts,
             related.pairs,
@@ -366,25 +410,17 @@ class FactChecker(Loaded):
         work.note(written.failed, "claims for which the model wrote no query, or no further one")
         return written.by_atom
 
-    def _relate(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        atoms: Sequence[Atom],
-        contexts: Sequence[Context],
-        model: RelationModel,
-        work: Work,
-    ) -> Related:
-        with work.stage("relate"):
-            alike = near_duplicates(contexts)
-        short = self._summarize(pairs, atoms, contexts, alike, work)
+    def _relate(self, begun: Begun, contexts: Sequence[Context]) -> Related:
+        atoms, work = begun.checked, begun.work
+        short = self._summarize(begun.pairs, atoms, contexts, begun.alike, work)
         with work.stage("relate"):
             return relate(
-                [pair for pair in pairs if pair not in short.nothing],
+                [pair for pair in begun.pairs if pair not in short.nothing],
                 {c.id: Premise(c.title, c.text) for c in contexts},
                 {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
-                model,
+                self.relation_model,
                 work.progress("relate"),
-                alike=alike,
+                alike=begun.alike,
                 summaries=short.summaries,
                 completed=self._completed(atoms, contexts, work),
             )
@@ -429,6 +465,14 @@ class FactChecker(Loaded):
         work.note(found.refused, "summaries not trusted, the passage was read as it is")
         work.note(found.failed, "summaries that failed, the passage was read as it is")
         return found
+
+
+def _tried(stage: Callable[..., T], *given: object) -> T | FactcheckError:
+    """What a stage makes of an answer, or what is wrong with this one alone."""
+    try:
+        return stage(*given)
+    except (RecordError, InferenceError) as error:
+        return error
 
 
 def _languages(contexts: Sequence[Context]) -> list[str]:

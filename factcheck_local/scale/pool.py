@@ -7,7 +7,7 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.pipeline.run import unlike
@@ -28,6 +28,14 @@ class Working(Protocol[Made]):
 
     def verify(self, task: Any) -> Made:  # noqa: ANN401
         """Do a task."""
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A task of several parts, which are handed out one by one once a worker was lost over it."""
+
+    def singly(self) -> list[tuple[int, Any]]:
+        """The parts, each under its own number, of no further ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +124,10 @@ class Pool(Generic[Made]):
                     continue  # it would be lost again
                 ready, hired = self._hire(worker.seat)
                 busy[ready] = (hired, None)
+                parts = task[1].singly() if isinstance(task[1], Divisible) else [task]
+                if len(parts) > 1:
+                    again.extend(parts)
+                    continue
                 losses[task[0]] += 1
                 if losses[task[0]] < ATTEMPTS:
                     again.append(task)

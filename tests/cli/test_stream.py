@@ -124,6 +124,7 @@ def test_each_line_is_there_when_it_is_said(
         (("--stream",), "--stream is for jsonl, not for text"),
         (("--stream", "--format", "json"), "--stream is for jsonl, not for json"),
         ((*STREAM, "--output", "x.jsonl"), "--stream is to stdout, not to --output"),
+        ((*STREAM, "--together", "2"), "--stream tells of one answer after the other"),
     ],
 )
 @pytest.mark.usefixtures("answers")

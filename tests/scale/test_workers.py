@@ -38,7 +38,7 @@ from factcheck_local.pipeline.settings import Settings
 from factcheck_local.scale.cluster import ATTEMPTS, connected
 from factcheck_local.scale.embedding import EmbeddingWorker, SharedEmbedder
 from factcheck_local.scale.pool import Pool
-from factcheck_local.scale.worker import Outcome, Plan, Task, Worker
+from factcheck_local.scale.worker import Outcome, Plan, Task, Tasks, TogetherWorker, Worker
 from tests.cli.helpers import factcheck, refused
 
 pytestmark = pytest.mark.long
@@ -128,6 +128,23 @@ def test_a_node_dies_on_the_way(ray: Nodes, desk: Path) -> None:
     assert again.err.startswith(f"{COUNT - 1} answers were unchanged; ")
     assert f"{COUNT} answers verified, 0 failed" in again.err
     assert reports(out) == reports(desk / "plain")
+
+
+@pytest.mark.parametrize("workers", [True, False])
+def test_several_answers_are_read_together(ray: Nodes, desk: Path, workers: bool) -> None:
+    """In reports as they are one by one; those that hold are not verified again."""
+    out = f"together-{workers}"
+    command: tuple[str, ...] = (*OPTIONS, "--output", out, "--together", "3")
+    command = (*command, "--workers", ray.address) if workers else command
+    done = factcheck(*command)
+    assert done.code == 0, done.err
+    assert reports(desk / out) == reports(desk / "plain")
+    (desk / out / "a-3.json").unlink()
+    (desk / "pair-scores.sqlite").unlink(missing_ok=True)
+    again = factcheck(*command)
+    unchanged = re.findall("unchanged, not verified again", again.err)
+    assert f"{COUNT - 1} answers were unchanged" in again.err or len(unchanged) == COUNT - 1
+    assert reports(desk / out) == reports(desk / "plain")
 
 
 def test_past_runs_are_repeated_by_workers(ray: Nodes, desk: Path) -> None:
@@ -259,6 +276,38 @@ def test_a_lost_worker_is_replaced_and_its_answer_given_up(ray: Nodes) -> None:
             outcomes(module, "reach")
         with pytest.raises(FactcheckError, match="is not like the others: version "):
             outcomes(module, "a", "b", kind=Other)
+
+
+class ScriptedTogether(TogetherWorker):
+    """As ``Scripted``, of several answers."""
+
+    def ready(self) -> dict[str, Any] | FactcheckError:
+        return {"version": "1"}
+
+    def verify(self, tasks: Tasks) -> dict[int, Outcome] | FactcheckError:
+        texts = {n: task.record.answer.text for n, task in tasks.by_number.items()}
+        if "end" in texts.values():
+            os._exit(1)
+        return {n: {"said": text, "of": len(texts)} for n, text in texts.items()}
+
+
+def test_of_answers_that_a_worker_is_lost_over_the_others_are_verified(ray: Nodes) -> None:
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        pool = Pool(module, Plan(Settings(), None, Path()), ScriptedTogether)
+        tasks = [Task(Record(Answer(text))) for text in ("a", "end", "b", "c")]
+        groups = [(0, Tasks({0: tasks[0], 1: tasks[1]})), (2, Tasks({2: tasks[2], 3: tasks[3]}))]
+        found: dict[int, Any] = {}
+        for first, outcome in pool.verify(groups):
+            assert first not in found
+            found |= {first: str(outcome)} if isinstance(outcome, FactcheckError) else outcome
+        assert pool.lost == ATTEMPTS + 1
+    assert found == {
+        0: {"said": "a", "of": 1},
+        1: f"{ATTEMPTS} workers were lost over it: ActorDiedError",
+        2: {"said": "b", "of": 2},
+        3: {"said": "c", "of": 2},
+    }
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ def text_of(tokens: torch.Tensor) -> str:
 def test_every_answer_is_on_one_side(
     kept: list[LabelledAnswer], held_out: list[LabelledAnswer]
 ) -> None:
-    assert len(kept) + len(held_out) == 100
-    assert 10 <= len(held_out) <= 25
+    assert len(kept) + len(held_out) == 226
+    assert 25 <= len(held_out) <= 50
     assert not {a.text for a in kept} & {a.text for a in held_out}
 
 

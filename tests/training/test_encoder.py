@@ -143,7 +143,7 @@ def test_soft_rows_of_one_passage_are_a_group(tmp_path: Path) -> None:
     ]
     assert (second.title, second.claims[0].label) == ("", "entailment")
     source = mixture.soft_source(path, 0.25)
-    labelled = sum(mixture.AUTHORED.values()) + mixture.SETS
+    labelled = sum(mixture.AUTHORED.values()) + sum(mixture.SETS.values())
     labelled += sum(share for share, _ in mixture.PUBLIC.values())
     assert source.share / (source.share + labelled) == pytest.approx(0.25)
 
@@ -152,9 +152,20 @@ def test_soft_rows_of_one_passage_are_a_group(tmp_path: Path) -> None:
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All files of the mixture, each with the same few passages."""
     folder = tmp_path_factory.mktemp("data")
-    (folder / "authored").mkdir()
+    (folder / "authored" / "sets").mkdir(parents=True)
     (folder / "public").mkdir()
     made = groups("", 14)
+    passages = [
+        {"id": f"p{n}", "title": "the office", "text": g.passage} for n, g in enumerate(made)
+    ]
+    claims = [
+        {"text": c.text, "entailed_by": [f"p{n}"], "contradicted_by": []}
+        for n, g in enumerate(made)
+        for c in g.claims
+    ]
+    for name in mixture.SETS:
+        row = {"set": name, "passages": passages, "claims": claims}
+        (folder / "authored" / "sets" / f"{name}.jsonl").write_text(json.dumps(row))
     for name in mixture.AUTHORED:
         rows = [
             {
