@@ -126,8 +126,8 @@ def test_the_rate_warms_up_and_falls() -> None:
 
 def test_every_correction_is_on_one_side_and_says_why() -> None:
     kept, held_out = (corrections(CORRECTIONS, held_out=h) for h in (False, True))
-    assert len(kept) + len(held_out) == 201
-    assert 20 <= len(held_out) <= 50
+    assert len(kept) + len(held_out) == 381
+    assert 40 <= len(held_out) <= 90
     assert all(item.quote in item.passage for item in (*kept, *held_out))
 
 
