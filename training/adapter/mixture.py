@@ -31,11 +31,13 @@ SETS = {
     "industry": 0.03,
     "people": 0.03,
     "software": 0.03,
-    "handbooks": 0.06,
-    "systems": 0.06,
-    "regulated": 0.06,
-    "institutions": 0.06,
-    "products": 0.06,
+    "handbooks": 0.045,
+    "systems": 0.045,
+    "regulated": 0.045,
+    "institutions": 0.045,
+    "products": 0.045,
+    "guides": 0.045,
+    "projects": 0.045,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.
