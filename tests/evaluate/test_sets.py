@@ -128,22 +128,46 @@ def test_the_sets_that_are_held_out_stay_the_same() -> None:
     """A model was trained without these: the rule must never hand one of them to training."""
     found = sets.load(AUTHORED, held_out=True)
     assert sorted(item.id for item in found.items) == [
+        "ardent-valve-annual-reports-documents",
         "beverlinde-registry",
         "brackenmoor-home-insurance",
+        "brannock-university-hospital-documents",
+        "castellane-logistics-winter-hiring-at-the-ravensund-depot",
         "corvane-appliance-warranty",
         "fh-traunfeld-exams",
         "fjordlast-notice",
+        "haldane-post-parental-documents",
+        "halden-runbooks-documents",
+        "halvard-quist-the-move-to-dockside",
+        "halvern-appliances-dishwashers-documents",
+        "halvorsund-university-fees-documents",
+        "harbour-trust-volunteer-guide",
+        "harrow-lifts-service-contract-documents",
         "hradnik-cars",
         "inkwren-notes-releases",
+        "karst-home-care-electric-cars-for-the-rounds",
+        "larkmoor-leave-documents",
+        "library-of-brennmoor-documents",
+        "longshore-investigations-newsroom-handbook",
+        "marrow-street-housing-association-documents",
+        "mica-sensor-development-project-documents",
         "nordhavn-support-sla",
         "nordlys-laboratory-manual",
+        "ostrander-kitchenware-recall-of-the-vapo-6",
+        "quillfern-expenses-documents",
+        "quillon-group-data-protection-documents",
         "ravensholt-logistics-warehouses",
         "skeinlog-retention",
         "sundara-leave",
+        "tarnholt-backup-documents",
         "tessellate-foods-pack-and-line-sheets",
+        "the-fen-courier-standards-and-style",
+        "veltrum-medical-infusion-pumps-documents",
+        "verano-espresso-machines-documents",
+        "verdance-gifts-conduct-documents",
         "wexcombe-parking",
     ]
-    assert len(sets.load(AUTHORED, held_out=False).items) == 72 - 14
+    assert len(sets.load(AUTHORED, held_out=False).items) == 156 - 38
 
 
 def test_training_takes_the_same_rule() -> None:
