@@ -84,7 +84,7 @@ def test_each_run_is_the_one_of_its_answer_alone(
     records = [Record(Answer(text)) for text in ANSWERS]
 
     def checker(*, cache: bool) -> FactChecker:
-        relation = {} if assessor == "factscore" else {"relation": "llm"}
+        relation: dict[str, Any] = {} if assessor == "factscore" else {"relation": "llm"}
         settings = Settings(llm=card.id, assessor=assessor, **relation)
         made = FactChecker(settings, store, llm=llm, embedder=minilm, cache=cache)
         assert made.llm is llm
