@@ -31,7 +31,7 @@ from factcheck_local.indexer.parts import VERDICTS
 from factcheck_local.indexer.reader import Reading, Task, Unread, read
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
-from factcheck_local.pipeline import checker
+from factcheck_local.pipeline import checker, gathering
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
@@ -53,9 +53,9 @@ INDEX = {
 }
 #: The second of two answers, so that there is something to lose.
 VERIFY = {
-    "load": (checker, "segment", 1),
-    "revise": (checker, "revise", 2),
-    "retrieve": (checker, "retrieve", 2),
+    "load": (gathering, "segment", 1),
+    "revise": (gathering, "revise", 2),
+    "retrieve": (gathering, "retrieve", 2),
     "relate": (FakePairClassifier, "classify", 4),
     "reason": (checker, "reason", 2),
     "write": (os, "replace", 3),

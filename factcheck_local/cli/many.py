@@ -23,7 +23,7 @@ from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.report import to_dict
 from factcheck_local.scale.cluster import connected
 from factcheck_local.scale.pool import Pool
-from factcheck_local.scale.worker import Plan, Task, Tasks, TogetherWorker
+from factcheck_local.scale.worker import Plan, Task, Tasks, Worker
 
 #: The number of an answer, from 1, and its assessment, or why it has none.
 Outcomes = Iterator[tuple[int, dict[str, Any] | FactcheckError]]
@@ -111,19 +111,25 @@ def here(run: Run, checker: FactChecker) -> Outcomes:
         if number in unusable:
             yield number, unusable[number]
             continue
-        name, record = run.records[number]
+        _, record = run.records[number]
         if len(run.given) > 1:
             answer_progress(number, len(run.given), called)
         try:
             on_event = run.watch.begin(number, called)
-            earlier = run.sink.earlier(name, record)
-            if earlier is not None and not checker.unlike(record, earlier["run"]):
-                tell(f"{called}: unchanged, not verified again")
-                yield number, earlier
-            else:
-                yield number, to_dict(checker.verify(record, on_event=on_event))
+            earlier = _unchanged(run, number, checker)
+            yield number, earlier or to_dict(checker.verify(record, on_event=on_event))
         except (RecordError, InferenceError) as error:
             yield number, error
+
+
+def _unchanged(run: Run, number: int, checker: FactChecker) -> dict[str, Any] | None:
+    """The assessment of an earlier run, if another one would only repeat it."""
+    name, record = run.records[number]
+    earlier = run.sink.earlier(name, record)
+    if earlier is None or checker.unlike(record, earlier["run"]):
+        return None
+    tell(f"{run.called[number]}: unchanged, not verified again")
+    return earlier
 
 
 def together(run: Run, checker: FactChecker, at_once: int) -> Outcomes:
@@ -133,14 +139,11 @@ def together(run: Run, checker: FactChecker, at_once: int) -> Outcomes:
     while some := list(itertools.islice(numbers, at_once)):
         new: dict[int, Record] = {}
         for number in some:
-            name, record = run.records[number]
-            earlier = run.sink.earlier(name, record)
-            if earlier is not None and not checker.unlike(record, earlier["run"]):
-                tell(f"{run.called[number]}: unchanged, not verified again")
+            if earlier := _unchanged(run, number, checker):
                 yield number, earlier
             else:
                 answer_progress(number, len(run.given), run.called[number])
-                new[number] = record
+                _, new[number] = run.records[number]
         for number, made in zip(new, checker.verify_together(list(new.values())), strict=True):
             yield number, made if isinstance(made, FactcheckError) else to_dict(made)
 
@@ -168,7 +171,7 @@ def by_workers(run: Run, workers: str, plan: Plan, at_once: int = 1) -> Outcomes
     progress = many_progress()
     kept = count = 0
     with connected(cluster_address(workers)) as ray:
-        pool = Pool(ray, plan, TogetherWorker)
+        pool = Pool(ray, plan, Worker)
         for first, outcomes in pool.verify(tasks()):
             found = {first: outcomes} if isinstance(outcomes, FactcheckError) else outcomes
             for number, outcome in found.items():

@@ -33,7 +33,7 @@ from factcheck_local.report.replay import TAKEN_OVER
 from factcheck_local.report.stored import claims_of, settings_of
 from factcheck_local.scale.cluster import connected
 from factcheck_local.scale.pool import Pool
-from factcheck_local.scale.worker import Plan, Task, Worker
+from factcheck_local.scale.worker import Plan, Task, Tasks, Worker
 
 #: What a run's claims come to now, or why that cannot be said.
 _New = dict[str, Any] | FactcheckError
@@ -181,8 +181,9 @@ def _by_workers(
     progress = many_progress()
     with connected(cluster_address(workers)) as ray:
         pool = Pool(ray, Plan(settings, place, Path.cwd()), Worker)
-        tasks = ((number, Task(run.claims)) for number, run in enumerate(due))
-        for count, (number, new) in enumerate(pool.verify(tasks), start=1):
+        tasks = ((number, Tasks({number: Task(run.claims)})) for number, run in enumerate(due))
+        for count, (number, found) in enumerate(pool.verify(tasks), start=1):
+            new = found if isinstance(found, FactcheckError) else found[number]
             if new is None:
                 raise RuntimeError("a worker found unchanged what has no earlier run")
             yield due[number], new

@@ -48,7 +48,7 @@ def read_ahead(begun: Sequence[Begun], model: RelationModel, progress: StageProg
     The time is shared out evenly.
 
     Args:
-        begun: runs over one store.
+        begun: runs over one store, at least one.
         model: keeps its scores, and what it says of a pair does not depend on others.
         progress: told how far the stage ``relate`` is.
     """
@@ -69,6 +69,6 @@ def read_ahead(begun: Sequence[Begun], model: RelationModel, progress: StageProg
                 claims[f"{number} {claim}"] = texts[claim]
                 pairs[id_, f"{number} {claim}"] = None
     relate(list(pairs), premises, claims, model, partial(progress, "relate"))
+    taken = (time.perf_counter() - since) / len(begun)
     for run in begun:
-        taken = (time.perf_counter() - since) / len(begun)
         run.work.seconds["relate"] = run.work.seconds.get("relate", 0.0) + taken

@@ -71,8 +71,8 @@ class Tasks:
         return [(number, Tasks({number: task})) for number, task in self.by_number.items()]
 
 
-class _Loaded:
-    """Models in a process of its own, which reaches no address that nobody named.
+class Worker:
+    """Verifies answers in a process of its own, which reaches no address that nobody named.
 
     What is wrong is returned, not raised: Ray would wrap it, and print the traceback.
     """
@@ -100,43 +100,20 @@ class _Loaded:
         except FactcheckError as error:
             return error
 
-    @property
-    def checker(self) -> FactChecker:
-        """What verifies, once it is ready."""
-        if self._checker is None:
-            raise RuntimeError("a worker is asked before it is ready")
-        return self._checker
-
-    def _holds(self, task: Task) -> bool:
-        """Whether a run would only repeat the earlier one."""
-        return task.earlier is not None and not self.checker.unlike(task.record, task.earlier)
-
-
-class Worker(_Loaded):
-    """Verifies one answer after the other."""
-
-    def verify(self, task: Task) -> Outcome:
-        """Verify an answer, unless a run would only repeat the earlier one."""
-        try:
-            return None if self._holds(task) else to_dict(self.checker.verify(task.record))
-        except FactcheckError as error:
-            return error
-
-
-class TogetherWorker(_Loaded):
-    """Verifies several answers at once."""
-
     def verify(self, tasks: Tasks) -> dict[int, Outcome] | FactcheckError:
         """What comes of each answer, by number; or what ends the whole run."""
+        if self._checker is None:
+            raise RuntimeError("a worker is asked before it is ready")
         try:
             found: dict[int, Outcome] = {}
             new: dict[int, Record] = {}
             for number, task in tasks.by_number.items():
-                if self._holds(task):
+                earlier = task.earlier
+                if earlier is not None and not self._checker.unlike(task.record, earlier):
                     found[number] = None
                 else:
                     new[number] = task.record
-            runs = self.checker.verify_together(list(new.values()))
+            runs = self._checker.verify_together(list(new.values()))
             for number, run in zip(new, runs, strict=True):
                 found[number] = run if isinstance(run, FactcheckError) else to_dict(run)
             return found
