@@ -169,6 +169,14 @@ def test_hub_source(home: Path) -> None:
     assert find_card("own").sources == (HubSource("a/b", {"model.gguf": "q4.gguf"}, "main"),)
 
 
+def test_shipped_cards_name_a_commit_of_the_hub() -> None:
+    """A branch moves on, and what it then holds would be refused by its sha256."""
+    shipped = [read_card(path) for path in SHIPPED]
+    sources = [s for card in shipped for s in card.sources if isinstance(s, HubSource)]
+    assert sources
+    assert all(re.fullmatch("[0-9a-f]{40}", source.revision) for source in sources)
+
+
 def test_users_card_wins(home: Path) -> None:
     text = GOOD.replace('id = "own"', 'id = "smollm2-135m"')
     write(home, {"cards/other-name.toml": text.encode()})

@@ -36,7 +36,7 @@ from training.overlap import Held
 
 DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 300
-LOG_STEPS = 20
+LOG_STEPS = 10
 #: A step's summed loss is divided by it, so that each claim weighs the same in every step.
 CLAIMS_PER_STEP = 25.0
 
