@@ -31,12 +31,18 @@ LABELS_KEY = "labels"
 class OnnxNliEncoder:
     """A three-way NLI classifier; implements ``PairClassifier``.
 
+    Several threads may ask it at the same time: callers whose passages have a claim or two each
+    keep the cores busy in that way.
+
     Args:
         model_id: name of the model's card.
         sha256: hash of its files, as checked by the caller.
         folder: folder with ``model.onnx`` and ``tokenizer.json``.
         max_tokens: tokens of a pair that are read; a longer premise is cut.
         n_threads: pairs classified at once; None takes the cores this process may use.
+
+    Attributes:
+        at_once: the same number: threads that may ask at the same time with gain.
 
     Raises:
         ModelError: if the folder holds no such model, or it does not name the
@@ -82,7 +88,8 @@ class OnnxNliEncoder:
         self._tokenizer.no_truncation()
         self._room = max_tokens - self._tokenizer.num_special_tokens_to_add(is_pair=True)
         self._tokenizer.enable_truncation(max_tokens, strategy="only_first")
-        self._workers = ThreadPoolExecutor(n_threads or available_cores())
+        self.at_once = n_threads or available_cores()
+        self._workers = ThreadPoolExecutor(self.at_once)
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:

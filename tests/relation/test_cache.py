@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -115,6 +116,21 @@ def test_a_scorer_other_than_announced_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="expected the scorer other"):
         own.score(PREMISE, ["a"])
     assert len(ScoreCache(tmp_path / "v")) == 0
+
+
+def test_threads_load_a_scorer_once(tmp_path: Path) -> None:
+    scorer, loaded = ScriptedScorer(by_length), []
+
+    def load() -> ScriptedScorer:
+        loaded.append(scorer)
+        time.sleep(0.05)
+        return scorer
+
+    own = CachedPairScorer(load, scorer.id, scorer.sha256, ScoreCache(tmp_path / "v"), at_once=2)
+    with ThreadPoolExecutor(2) as pool:
+        rows = list(pool.map(lambda text: own.score(Premise("", text), ["a"]), ["one", "two"]))
+    assert len(loaded) == 1
+    assert all(row.shape == (1, 3) for row in rows)
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

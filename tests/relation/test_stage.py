@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from factcheck_local.core.types import Relation
@@ -100,6 +102,28 @@ def test_a_model_on_a_server_is_asked_for_several_premises_at_once() -> None:
     layered = CalibratedRelationModel(ScriptedScorer(lambda *_: (0.1, 0.2, 0.7)))
     assert at_once(layered) == at_once(object()) == 1
     assert at_once(GuardedRelationModel(model)) == 3
+
+
+class Meeting(FakePairClassifier):
+    """Two threads may ask it, and none gets an answer before the other has come."""
+
+    at_once = 2
+
+    def __init__(self) -> None:
+        super().__init__(lambda *_: (0.8, 0.1, 0.1))
+        self.met = threading.Barrier(2, timeout=20)
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        self.met.wait()
+        return super().classify(pairs)
+
+
+def test_an_encoder_reads_passages_with_one_claim_each_side_by_side() -> None:
+    model = CalibratedRelationModel(EncoderPairScorer(Meeting()))
+    assert at_once(CascadeRelationModel(model, model, Sure()).fast) == 2
+    pairs = [("c1", "a"), ("c2", "a")]
+    found = relate(pairs, {c: Premise("", c) for c, _ in pairs}, {"a": "a"}, model)
+    assert list(relations(found)) == pairs
 
 
 def test_what_is_cancelled_asks_no_further() -> None:

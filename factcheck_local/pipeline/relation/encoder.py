@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from factcheck_local.core.errors import ScoringError
+from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import PairClassifier
-from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
+from factcheck_local.models.cores import available_cores
+from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise, at_once
 
 #: A softmax can give 0; its logarithm has to stay finite.
 _SMALLEST = float(np.finfo(np.float64).tiny)
@@ -21,6 +23,7 @@ class EncoderPairScorer:
         self._classifier = classifier
         self.id = classifier.id
         self.sha256 = classifier.sha256
+        self.at_once = at_once(classifier)
 
     def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
         """Classify each hypothesis against the premise; see ``PairScorer``.
@@ -40,6 +43,15 @@ class EncoderPairScorer:
         rows = np.maximum(rows / rows.sum(axis=1, keepdims=True), _SMALLEST)
         found: LogProbabilities = np.log(rows)
         return found
+
+
+def premises_at_once(card: ModelCard) -> int:
+    """How many passages an encoder reads side by side, before it is loaded.
+
+    An ONNX encoder runs each pair alone, as many at once as there are cores, and few passages have
+    so many claims. A torch model uses the cores itself.
+    """
+    return available_cores() if card.backend == "onnx" else 1
 
 
 def as_read(premise: Premise) -> str:

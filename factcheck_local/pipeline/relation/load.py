@@ -18,7 +18,7 @@ from factcheck_local.pipeline.relation import llm
 from factcheck_local.pipeline.relation.calibration import CalibratedRelationModel, Calibration
 from factcheck_local.pipeline.relation.calibration_file import find_calibration
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure, slow_weight
-from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.relation.encoder import EncoderPairScorer, premises_at_once
 from factcheck_local.pipeline.relation.guard import GuardedRelationModel
 from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
 from factcheck_local.pipeline.relation.risk import card_risk, find_risk
@@ -37,21 +37,27 @@ class _Role:
             may keep what it made of passages, or None.
         scorer_id: the scorer's id.
         calibration_key: gives the table of the card's ``calibration`` that is for it.
+        at_once: threads that may ask a card's scorer at the same time, where it has files.
     """
 
     scorer: Callable[[ModelCard, Any, Path | None], PairScorer]
     scorer_id: Callable[[ModelCard], str]
     calibration_key: Callable[[ModelCard], str]
+    at_once: Callable[[ModelCard], int]
 
 
 _ROLES = {
     "llm": _Role(
-        llm.LlmPairScorer.of_card, lambda card: f"{card.id}/{llm.card_key(card)}", llm.card_key
+        llm.LlmPairScorer.of_card,
+        lambda card: f"{card.id}/{llm.card_key(card)}",
+        llm.card_key,
+        lambda _card: 1,
     ),
     "encoder": _Role(
         lambda _card, model, _states: EncoderPairScorer(model),
         lambda card: card.id,
         lambda _card: "encoder",
+        premises_at_once,
     ),
 }
 
@@ -130,7 +136,7 @@ def load_pair_scorer(
     if not card.is_installed():
         # Says now what is missing, not when the first pair is to be read.
         card.check()
-    return CachedPairScorer(load, *scorer_key(card), cache)
+    return CachedPairScorer(load, *scorer_key(card), cache, at_once=role.at_once(card))
 
 
 def load_relation_model(

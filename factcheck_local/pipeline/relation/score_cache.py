@@ -115,15 +115,20 @@ class CachedPairScorer:
         self.at_once = at_once
         self.hits = 0
         self.misses = 0
-        self._counting = threading.Lock()
+        self._counting, self._loading = threading.Lock(), threading.Lock()
 
-    @cached_property
+    @property
     def scorer(self) -> PairScorer:
-        """The wrapped scorer, loaded on first use.
+        """The wrapped scorer, loaded on first use, once for all threads.
 
         Raises:
             ModelError: if it cannot be loaded, or is not the one that was announced.
         """
+        with self._loading:
+            return self._scorer
+
+    @cached_property
+    def _scorer(self) -> PairScorer:
         found = self._load()
         if (found.id, found.sha256) != (self.id, self.sha256):
             raise ModelError(
