@@ -114,6 +114,7 @@ def test_generation(url: str, connect: Connect, smollm: LlamaCppModel) -> None:
     assert text.startswith(short)
     assert 0 < len(short) < len(text)
     stop = f" {text.split()[4]}"
+    assert stop in text
     assert served.generate(QUESTION, max_tokens=16, stop=(stop,)) == text.split(stop)[0]
     words = own.split(" ")
     start = " ".join(words[:4])

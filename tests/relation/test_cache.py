@@ -15,13 +15,16 @@ import numpy as np
 import pytest
 
 from factcheck_local.core.errors import ModelError, ScoringError, StoreError
+from factcheck_local.models.cards import find_card
+from factcheck_local.models.cores import available_cores
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.pipeline.relation import PairScorer, Premise, load_relation_model, relate
 from factcheck_local.pipeline.relation.calibration import Calibration
 from factcheck_local.pipeline.relation.calibration_file import StoredCalibration, store_calibration
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
+from factcheck_local.pipeline.relation.load import load_pair_scorer
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
-from factcheck_local.pipeline.relation.scorer import LogProbabilities
+from factcheck_local.pipeline.relation.scorer import LogProbabilities, at_once
 
 from .helpers import ScriptedScorer
 
@@ -131,6 +134,14 @@ def test_threads_load_a_scorer_once(tmp_path: Path) -> None:
         rows = list(pool.map(lambda text: own.score(Premise("", text), ["a"]), ["one", "two"]))
     assert len(loaded) == 1
     assert all(row.shape == (1, 3) for row in rows)
+
+
+def test_an_encoder_is_asked_side_by_side_before_it_is_loaded(tmp_path: Path) -> None:
+    """What is announced of the shipped one is what it says once it is there; an LLM is one."""
+    announced = load_pair_scorer(find_card("mpnet-l6-nli"), cache_dir=tmp_path)
+    assert isinstance(announced, CachedPairScorer)
+    assert announced.at_once == at_once(announced.scorer) == available_cores()
+    assert at_once(load_pair_scorer(find_card("smollm2-135m"), cache_dir=tmp_path)) == 1
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
