@@ -17,6 +17,7 @@ from transformers import AutoTokenizer, BertForSequenceClassification
 
 from factcheck_local.pipeline.relation.calibration import Calibration
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
+from training.adapter import mixture as adapter_mixture
 from training.adapter.groups import Claim, Group, soft
 from training.encoder import calibrate, evaluate, export, mixture, restore, train, unlabelled
 from training.encoder.evaluate import Judged
@@ -150,7 +151,7 @@ def test_soft_rows_of_one_passage_are_a_group(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All files of the mixture, each with the same few passages."""
+    """All files of both models' mixtures, each with the same few passages."""
     folder = tmp_path_factory.mktemp("data")
     (folder / "authored" / "sets").mkdir(parents=True)
     (folder / "public").mkdir()
@@ -163,10 +164,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for n, g in enumerate(made)
         for c in g.claims
     ]
-    for name in mixture.SETS:
+    for name in {**mixture.SETS, **adapter_mixture.SETS}:
         row = {"set": name, "passages": passages, "claims": claims}
         (folder / "authored" / "sets" / f"{name}.jsonl").write_text(json.dumps(row))
-    for name in mixture.AUTHORED:
+    for name in {**mixture.AUTHORED, **adapter_mixture.AUTHORED}:
         rows = [
             {
                 "title": "the office",
