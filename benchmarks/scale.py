@@ -7,10 +7,12 @@
 
 ``grouping``: made-up answers of two claims, each read against three passages of the handbook by the
 LLM's scorer: answer by answer, the same with the passages' states kept on disk, and all claims of a
-passage together. ``workers``: records with claims over a store of the handbook, the encoder, in one
-process, by Ray on this machine, and on two nodes, of which one dies on the way in a run of its own;
-the reports have to be the same. ``index``: short notes, a passage each, embedded by two nodes and
-written by one process, in four steps. ``plan`` feeds the seconds of ``workers`` to a simulation.
+passage together. Answer by answer each pair costs the same however many there are, so there the
+first ``--timed`` answers stand for all. ``workers``: records with claims over a store of the
+handbook, the encoder, in one process, by Ray on this machine, and on two nodes, of which one dies
+on the way in a run of its own; the reports have to be the same. ``index``: short notes, a passage
+each, embedded by two nodes and written by one process, in four steps. ``plan`` feeds the seconds of
+``workers`` to a simulation.
 Each writes ``scale-NAME.json``. The machine has to be quiet.
 """
 
@@ -75,7 +77,7 @@ def claims(number: int) -> list[str]:
 # ------------------------------------------------------------------- grouping
 
 
-def grouping(answers: int, llm: str, most: int) -> dict[str, Any]:
+def grouping(answers: int, timed: int, llm: str, most: int) -> dict[str, Any]:
     """Pairs a second of the processor's time, which others on the machine take nothing of."""
     draw = random.Random(0)
     texts = passages()[:most]
@@ -83,12 +85,13 @@ def grouping(answers: int, llm: str, most: int) -> dict[str, Any]:
     together: dict[str, list[str]] = {}
     for passage, said in pairs:
         together.setdefault(passage, []).extend(said)
+    first = pairs[: timed * K]
     model, card = load_model(llm, "llm"), find_card(llm, "llm")
     rates = {}
     with tempfile.TemporaryDirectory() as states:
         ways: dict[str, tuple[Path | None, list[tuple[str, list[str]]]]] = {
-            "answer by answer": (None, pairs),
-            "answer by answer, states kept": (Path(states), pairs),
+            "answer by answer": (None, first),
+            "answer by answer, states kept": (Path(states), first),
             "by passage": (None, list(together.items())),
         }
         for name, (folder, work) in ways.items():
@@ -97,11 +100,12 @@ def grouping(answers: int, llm: str, most: int) -> dict[str, Any]:
             begun = time.process_time()
             for passage, said in work:
                 scorer.score(Premise("", passage), said)
-            rates[name] = 2 * len(pairs) / (time.process_time() - begun)
+            rates[name] = sum(len(said) for _, said in work) / (time.process_time() - begun)
     model.close()
     return {
         "llm": llm,
         "answers": answers,
+        "timed_answer_by_answer": min(timed, answers),
         "passages": most,
         "pairs": 2 * len(pairs),
         "pairs_per_second": rates,
@@ -304,13 +308,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["grouping", "workers", "index", "plan"])
     parser.add_argument("--answers", type=int, default=200)
+    parser.add_argument("--timed", type=int, default=24)
     parser.add_argument("--passages", type=int, default=MOST)
     parser.add_argument("--notes", type=int, default=200_000)
     parser.add_argument("--llm", default="smollm2-135m")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     make: dict[str, Callable[[], dict[str, Any]]] = {
-        "grouping": lambda: grouping(given.answers, given.llm, given.passages),
+        "grouping": lambda: grouping(given.answers, given.timed, given.llm, given.passages),
         "workers": lambda: workers(given.answers),
         "index": lambda: index(given.notes),
         "plan": lambda: _planned(given.out),
