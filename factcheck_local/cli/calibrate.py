@@ -102,12 +102,13 @@ def command(
     not seen, by cross-validation.
 
     With --risk LABELS are claims: the reviews that HTML reports download, or JSON lines
-    of {"probability", "verdict"}, P of a run and what is true: supported, contradicted,
-    conflicting or not_found. The claims have to be like those that will be verified, and
-    none chosen for how it came out. What is fitted is kept in the store: verify then calls
-    a claim undecided where P lies between the thresholds. Calibrate the model first:
-    another calibration takes the thresholds back. --reset forgets calibration and
-    thresholds of a model; --risk ALPHA --reset the thresholds alone, a cascade's, too.
+    of {"probability", "certainty", "verdict"}, the first two of a run, and what is true:
+    supported, contradicted, conflicting or not_found. The claims have to be like those
+    that will be verified, and none chosen for how it came out. What is fitted is kept in
+    the store: verify then calls a claim undecided whose certainty is below the threshold.
+    Calibrate the model first: another calibration takes the thresholds back. --reset
+    forgets calibration and thresholds of a model; --risk ALPHA --reset the thresholds
+    alone, a cascade's, too.
 
     \b
     Exit codes:

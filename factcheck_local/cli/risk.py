@@ -34,7 +34,7 @@ def fit_risk(
     Args:
         labels: a file of labelled claims.
         alpha: the share of the claims called supported, or contradicted, that are not.
-        assessor: whose P the claims have.
+        assessor: whose P and certainty the claims have.
         model: the relation model that it is from, as the store calibrates it.
         folder: of the store.
         as_json: whether JSON is written.
@@ -70,7 +70,7 @@ def reset_risk(folder: Path, model: RelationModel, *, as_json: bool) -> None:
 
 
 def _read(labels: str) -> tuple[list[LabelledClaim], int]:
-    """The labelled claims with a P, and how many lines of claims have no P or no label.
+    """The labelled claims, and how many lines of claims lack a P, a certainty or a label.
 
     Raises:
         RecordError: if a line is malformed, naming it.
@@ -92,30 +92,40 @@ def _read(labels: str) -> tuple[list[LabelledClaim], int]:
 
 
 def _claim(row: object) -> LabelledClaim | None:
-    """A line's claim; None if it has no P, or nobody says what is true of it.
+    """A line's claim; None if it has no P or certainty, or nobody says what is true of it.
 
     A line of a review has the run's verdict, and the reviewer's word beside it.
 
     Raises:
         ValueError: if it is malformed.
     """
-    if not isinstance(row, dict) or not {"probability", "verdict"} <= set(row):
-        raise ValueError("expected an object with 'probability' and 'verdict'")
+    if not isinstance(row, dict) or not {"probability", "certainty", "verdict"} <= set(row):
+        raise ValueError("expected an object with 'probability', 'certainty' and 'verdict'")
     reviewed = "reviewed" in row
     label = row["reviewed"] if reviewed else row["verdict"]
     if not (label is None or isinstance(label, str)) or label not in (*_LABELS, *_NO_LABEL):
         raise ValueError(f"expected one of {', '.join(_LABELS)}, got {label!r}")
-    probability = row["probability"]
-    number = isinstance(probability, int | float) and not isinstance(probability, bool)
-    if probability is not None and not (number and 0 <= probability <= 1):
-        raise ValueError(f"expected a probability in [0, 1], got {probability!r}")
+    probability, certainty = (_in_unit(row, name) for name in ("probability", "certainty"))
     if reviewed and row["verdict"] not in list(Verdict):
         raise ValueError(f"expected a verdict of a run, got {row['verdict']!r}")
-    if probability is None or label in _NO_LABEL:
+    if probability is None or certainty is None or label in _NO_LABEL:
         return None
-    return LabelledClaim(
-        float(probability), Verdict(label), Verdict(row["verdict"]) if reviewed else None
-    )
+    verdict = Verdict(row["verdict"]) if reviewed else None
+    return LabelledClaim(probability, certainty, Verdict(label), verdict)
+
+
+def _in_unit(row: Mapping[str, object], name: str) -> float | None:
+    """A line's number in [0, 1]; None if it says that there is none.
+
+    Raises:
+        ValueError: if it is something else.
+    """
+    value = row[name]
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"expected a {name} in [0, 1], got {value!r}")
+    return float(value)
 
 
 def _as_dict(entry: StoredRisk, fitted: Fitted, unlabelled: int) -> dict[str, Any]:
@@ -137,26 +147,26 @@ def _show(fitted: Fitted, alpha: float, unlabelled: int) -> None:
     own = fitted.thresholds
     click.echo(f"claims       {own.claims}, and {unlabelled} without a label or a probability")
     sides = (
-        ("supported", "from", own.supported, fitted.supported),
-        ("contradicted", "up to", own.contradicted, fitted.contradicted),
+        ("supported", own.supported, fitted.supported),
+        ("contradicted", own.contradicted, fitted.contradicted),
     )
-    for name, word, threshold, side in sides:
+    for name, threshold, side in sides:
         if side.found is None:
-            click.echo(f"{name:12} no threshold: stays at 0.5, and nothing is promised of it")
+            click.echo(f"{name:12} no threshold, and nothing is promised of it")
             tell(
                 f"factcheck: {name}: {side.possible} claims could be called so; it takes at least "
                 f"{fewest_called(alpha)} of which none is wrong, or more with few wrong ones",
             )
             continue
         click.echo(
-            f"{name:12} P {word} {threshold:.4f}: {side.found.called} of the {side.possible} that "
-            f"could be, {side.found.wrong} of them wrong"
+            f"{name:12} certainty from {threshold:.4f}: {side.found.called} of the "
+            f"{side.possible} that could be, {side.found.wrong} of them wrong"
         )
     click.echo(
         f"coverage     {fitted.coverage:.2f} of the claims get one of both, "
         f"{fitted.coverage_before:.2f} without thresholds"
     )
-    named = [name for name, _, _, side in sides if side.found]
+    named = [name for name, _, side in sides if side.found]
     each = " each" if len(named) > 1 else ""
     click.echo(
         f"promise      of the claims called {' and '.join(named)} at most {100 * alpha:g} %{each} "

@@ -70,9 +70,9 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
     for r in risks:
         own = r.thresholds
         click.echo(
-            f"thresholds of {r.relation}, {own.assessor}: supported from {own.supported:.4f}, "
-            f"contradicted up to {own.contradicted:.4f}, alpha {own.alpha}, {own.claims} claims, "
-            f"{r.date}"
+            f"thresholds of {r.relation}, {own.assessor}: certainty from {own.supported:.4f} for "
+            f"supported, {own.contradicted:.4f} for contradicted, alpha {own.alpha}, "
+            f"{own.claims} claims, {r.date}"
         )
     click.echo(
         f"{len(found.sources)} sources, {found.passages} passages, {found.size / 1e6:.1f} MB, "

@@ -275,7 +275,7 @@ def _key(item: Item, settings: Settings, models: Models, index: str | None) -> s
     record = item.record
     risk = None
     if settings.assessor not in JUDGES:
-        risk = thresholds_of(models.relation, settings.assessor, None)
+        risk = thresholds_of(models.relation, settings, None)
     return key_of(
         {
             "settings": settings.line(),

@@ -89,7 +89,7 @@ class ModelCard:
             data directory.
         calibration: how label logits become honest probabilities, by prompt.
         adapters: of an LLM, by the id of the prompt that each was trained with.
-        risk: from which P on a claim gets a verdict, and what is promised of it, by prompt;
+        risk: from which certainty on a claim gets a verdict, and what is promised of it, by prompt;
             see ``relation.risk``.
     """
 

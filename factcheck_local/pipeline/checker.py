@@ -30,7 +30,7 @@ from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import JUDGES
 from factcheck_local.pipeline.together import Begun, read_ahead
-from factcheck_local.pipeline.verdicts.decide import HALF
+from factcheck_local.pipeline.verdicts.decide import NO_THRESHOLDS
 from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
 from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of, judged_atom
 from factcheck_local.pipeline.verdicts.judges.case import Case, Judgement
@@ -137,6 +137,9 @@ class FactChecker(Gathering):
     def _begun(self, record: Record, work: Work) -> Begun:
         """A run up to the pairs that are to be read."""
         started = datetime.now(UTC).isoformat(timespec="seconds")
+        if self.settings.thresholds == "shipped":
+            with work.stage("load"):
+                _ = self.risk  # if the model brings none, that is said before the answer is split
         atoms = self._atoms(record.answer, work) if record.atoms is None else record.atoms
         checked = tuple(a for a in atoms if a.kind.check_worthy and a.id not in work.failures)
         if self.settings.assessor in JUDGES:
@@ -202,7 +205,7 @@ class FactChecker(Gathering):
             work.failures,
             self.settings,
             work.notes,
-            self.risk or HALF,
+            self.risk or NO_THRESHOLDS,
         )
         return self._run(record, assessment, started, work)
 
@@ -286,7 +289,7 @@ class FactChecker(Gathering):
         if work.on_event is None:
             return None
         claims, passages = {a.id: a for a in atoms}, {c.id: c for c in contexts}
-        thresholds = self.risk or HALF
+        thresholds = self.risk or NO_THRESHOLDS
 
         def completed(id_: str, related: Related) -> None:
             found = provisional(claims[id_], related, passages, self.settings, thresholds)

@@ -159,11 +159,14 @@ class Loaded(Closing):
         """Thresholds of the verdicts, of the store's user or the relation model's card.
 
         None where there are none, and for a judge, which decides by itself.
+
+        Raises:
+            ModelError: if the model is to bring some and has none for the assessor.
         """
         if self.settings.assessor in JUDGES:
             return None
         folder = self.store.path if self.store else None
-        return thresholds_of(self.relation_model, self.settings.assessor, folder)
+        return thresholds_of(self.relation_model, self.settings, folder)
 
     @cached_property
     def reranker(self) -> Reranker | None:

@@ -21,6 +21,7 @@ AtomizerName = Literal["atoms", "prompted", "factbench", "veriscore"]
 Queries = Literal["atom", "headings", "question", "llm"]
 Retrieval = Literal["dense", "lexical", "fused"]
 Tables = Literal["stated", "raw"]
+ThresholdsFrom = Literal["own", "shipped", "none"]
 
 #: Those that build a graphical model from relations.
 GRAPH_ASSESSORS = ("fr1", "fr2", "fr3", "fr4")
@@ -205,6 +206,13 @@ class Settings:
         "a claim to be called conflicting.",
         low=0,
         high=1,
+        needs=_NETWORK,
+    )
+    thresholds: ThresholdsFrom = setting(
+        "own",
+        "From which certainty on a claim is called supported or contradicted, and not undecided: "
+        "own, what calibrate --risk fitted for the store, if anything; shipped, else what the "
+        "relation model comes with; none, any.",
         needs=_NETWORK,
     )
 

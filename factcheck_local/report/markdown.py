@@ -18,6 +18,7 @@ from factcheck_local.report.view import (
     selection,
     timing,
     turns_on,
+    uncertain,
     uncited,
 )
 
@@ -93,8 +94,9 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
                 f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
                 f"{plain(c.place)}, “{plain(c.quote)}”"
             )
-        if sentence := turns_on(assessment, atom):
-            yield f"- {plain(sentence)}"
+        for sentence in (uncertain(assessment, atom), turns_on(assessment, atom)):
+            if sentence:
+                yield f"- {plain(sentence)}"
         yield "" if found else f"{plain(uncited(assessment, atom))}\n"
     yield "## Run"
     yield ""

@@ -31,7 +31,7 @@ def to_parquet(assessments: Sequence[dict[str, Any]]) -> bytes:
         {
             **dict.fromkeys(("answer", "question", "claim", "text", "original", "kind"), text),
             **dict.fromkeys(("start", "end"), pa.int64()),
-            **{"verdict": text, "probability": number, "reason": text},
+            **{"verdict": text, "probability": number, "certainty": number, "reason": text},
             "evidence": pa.list_(pa.struct(evidence)),
             **dict.fromkeys(("signature", "started"), text),
         }
@@ -52,6 +52,7 @@ def _rows(assessment: dict[str, Any]) -> Iterator[dict[str, Any]]:
             "question": answer["question"],
             "claim": atom["id"],
             **{name: atom[name] for name in same},
+            "certainty": atom.get("certainty"),
             **(atom["span"] or {}),
             "reason": atom.get("reason"),
             "evidence": [

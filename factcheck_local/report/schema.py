@@ -165,6 +165,7 @@ def atom_to_dict(assessed: AtomAssessment) -> dict[str, Any]:
         "repeats": [_span(s) for s in atom.repeats],
         "verdict": assessed.verdict.value,
         "probability": assessed.probability,
+        "certainty": assessed.certainty,
         "reason": assessed.reason,
         "label": atom.label,
         "contexts": list(atom.context_ids),

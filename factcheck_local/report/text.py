@@ -24,6 +24,7 @@ from factcheck_local.report.view import (
     selection,
     timing,
     turns_on,
+    uncertain,
     uncited,
 )
 
@@ -219,6 +220,7 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
             style="dim",
         )
         text.append(f"“{one_line(citation.quote)}”")
-    if sentence := turns_on(assessment, atom):
-        text.append(f"\n{one_line(sentence)}", style="dim")
+    for sentence in (uncertain(assessment, atom), turns_on(assessment, atom)):
+        if sentence:
+            text.append(f"\n{one_line(sentence)}", style="dim")
     return text

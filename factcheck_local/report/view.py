@@ -141,6 +141,15 @@ def turns_on(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
     return f"without {where}, P would reach or cross 50 %"
 
 
+def uncertain(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
+    """What an undecided claim lacks of a verdict, as a sentence; empty for any other claim."""
+    if atom["verdict"] != "undecided" or atom.get("certainty") is None:
+        return ""
+    side = "supported" if atom["probability"] > 0.5 else "contradicted"
+    least = percent(bound(assessment, side))
+    return f"certainty {percent(atom['certainty'])}; to be called {side} takes {least}"
+
+
 def doubted(assessment: dict[str, Any]) -> list[str]:
     """Documents that the evidence makes less likely to be reliable than not, for FR4."""
     return [
@@ -188,8 +197,8 @@ def headline(assessment: dict[str, Any]) -> str:
 
 
 def bound(assessment: dict[str, Any], verdict: str) -> float:
-    """The threshold of ``supported`` or ``contradicted``, ½ where there is none."""
-    return float((assessment["run"].get("risk") or {}).get(verdict, 0.5))
+    """The least certainty of ``supported`` or ``contradicted``, 0 where there is no threshold."""
+    return float((assessment["run"].get("risk") or {}).get(verdict, 0.0))
 
 
 def promise(assessment: dict[str, Any]) -> str:
@@ -198,9 +207,9 @@ def promise(assessment: dict[str, Any]) -> str:
     if not risk:
         return ""
     sides = [
-        f"{verdict} (P {sign} {percent(risk[verdict])})"
-        for verdict, sign in (("supported", "≥"), ("contradicted", "≤"))
-        if risk[verdict] != 0.5
+        f"{verdict} (certainty ≥ {percent(risk[verdict])})"
+        for verdict in ("supported", "contradicted")
+        if bound(assessment, verdict)
     ]
     each = " each" if len(sides) > 1 else ""
     return (

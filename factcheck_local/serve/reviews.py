@@ -174,8 +174,9 @@ def rows_of(
 ) -> Iterator[dict[str, Any]]:
     """The checked claims of an assessment, each with what is said of it.
 
-    ``probability``, ``verdict`` and ``reviewed`` are as ``factcheck calibrate --risk`` reads them:
-    ``reviewed`` is what all reviewers say, and None where they differ or nobody says anything.
+    ``probability``, ``certainty``, ``verdict`` and ``reviewed`` are as ``factcheck calibrate
+    --risk`` reads them: ``reviewed`` is what all reviewers say, and None where they differ or
+    nobody says anything.
 
     Args:
         check_id: of the check.
@@ -193,6 +194,7 @@ def rows_of(
             "claim": atom["id"],
             "text": atom["text"],
             "probability": atom["probability"],
+            "certainty": atom.get("certainty"),
             "verdict": atom["verdict"],
             "reviewed": own[0].verdict if state == "agreed" else None,
             "state": state,

@@ -38,13 +38,16 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate_module, "load_relation_model", lambda *_a, **_k: model)
 
 
-def review(count: int, p: float, reviewed: str | None, verdict: str) -> list[dict[str, Any]]:
-    """Lines as an HTML report downloads them."""
+def review(
+    count: int, p: float, reviewed: str | None, verdict: str, sure: float | None = None
+) -> list[dict[str, Any]]:
+    """Lines as an HTML report downloads them; no passage says otherwise unless it is said."""
     line = {
         "kind": "verdict",
         "hypothesis": "Leave is short.",
         "verdict": verdict,
         "probability": p,
+        "certainty": max(p, 1 - p) if sure is None else sure,
         "reviewed": reviewed,
         "note": "",
         "reviewer": "A",
@@ -72,13 +75,16 @@ def test_from_a_review_to_undecided_and_back(tmp_path: Path, store: Path) -> Non
     assert [a["verdict"] for a in before["atoms"]] == ["supported", "contradicted"]
     assert before["run"]["risk"] is None
     high, low = (a["probability"] for a in before["atoms"])
-    # Of claims as probable as the supported one half are wrong, of surer ones none: 19 will do.
-    surer = (high + 1) / 2
+    sure, also_sure = (a["certainty"] for a in before["atoms"])
+    assert 0.5 < sure < high
+    assert 0.5 < also_sure < 1 - low
+    # Of claims as certain as the supported one half are wrong, of surer ones none: 19 will do.
+    surer = (sure + 1) / 2
     rows = [
-        *review(19, surer, "supported", "supported"),
-        *review(2, high, "contradicted", "supported"),
-        *review(2, high, "supported", "supported"),
-        *review(20, low, "contradicted", "contradicted"),
+        *review(19, high, "supported", "supported", surer),
+        *review(2, high, "contradicted", "supported", sure),
+        *review(2, high, "supported", "supported", sure),
+        *review(20, low, "contradicted", "contradicted", also_sure),
         # None of these says anything of a threshold.
         *review(5, 0.999, "contradicted", "conflicting"),
         *review(3, 0.999, "unclear", "supported"),
@@ -89,8 +95,10 @@ def test_from_a_review_to_undecided_and_back(tmp_path: Path, store: Path) -> Non
     assert (done.code, done.err) == (0, "")
     said = [" ".join(line.split()) for line in done.out.splitlines()]
     assert said[0] == "claims 48, and 4 without a label or a probability"
-    assert said[1] == f"supported P from {surer:.4f}: 19 of the 23 that could be, 0 of them wrong"
-    assert said[2] == f"contradicted P up to {low:.4f}: 20 of the 20 that could be, 0 of them wrong"
+    assert said[1:3] == [
+        f"supported certainty from {surer:.4f}: 19 of the 23 that could be, 0 of them wrong",
+        f"contradicted certainty from {also_sure:.4f}: 20 of the 20 that could be, 0 of them wrong",
+    ]
     # 39 of 48, before 43 of 48
     assert said[3] == "coverage 0.81 of the claims get one of both, 0.90 without thresholds"
     assert said[4].startswith("promise of the claims called supported and contradicted at most 5 %")
@@ -98,18 +106,19 @@ def test_from_a_review_to_undecided_and_back(tmp_path: Path, store: Path) -> Non
     assert said[5].endswith(f"and fr2 in {store / 'risk.json'}")
 
     after = verified(tmp_path, store)
-    # The threshold of contradicted is this claim's own P.
+    # The threshold of contradicted is this claim's own certainty.
     assert [a["verdict"] for a in after["atoms"]] == ["undecided", "contradicted"]
     assert [a["probability"] for a in after["atoms"]] == [high, low]
     risk = after["run"]["risk"]
-    assert (risk["supported"], risk["contradicted"]) == (surer, low)
+    assert (risk["supported"], risk["contradicted"]) == (surer, also_sure)
     assert (risk["alpha"], risk["claims"], risk["assessor"]) == (0.05, 48, "fr2")
     assert (after["summary"]["precision"], after["summary"]["coverage"]) == (0.0, 1 / 2)
 
     # A run repeats itself; without its thresholds it cannot.
     assert factcheck("replay", tmp_path / "run.json", "--store", store).code == 0
     shown = factcheck("status", "--store", store).out
-    assert f"fr2: supported from {surer:.4f}, contradicted up to {low:.4f}, alpha 0.05" in shown
+    said_there = f"{surer:.4f} for supported, {also_sure:.4f} for contradicted, alpha 0.05"
+    assert f"fr2: certainty from {said_there}" in shown
     gone = factcheck("calibrate", "--risk", 0.05, "--reset", "--store", store)
     assert gone.out.startswith("removed the thresholds of ")
     assert not (store / "risk.json").exists()
@@ -135,15 +144,15 @@ def test_another_assessor_has_none(tmp_path: Path, store: Path) -> None:
 
 @pytest.mark.usefixtures("scripted")
 def test_a_side_without_a_threshold_is_said(store: Path) -> None:
-    plain = [{"probability": 0.9, "verdict": "supported"}] * 9
-    plain += [{"probability": 0.1, "verdict": "contradicted"}] * 8
-    plain += [{"probability": 0.5, "verdict": "not_found"}]
+    plain = [{"probability": 0.95, "certainty": 0.9, "verdict": "supported"}] * 9
+    plain += [{"probability": 0.1, "certainty": 0.9, "verdict": "contradicted"}] * 8
+    plain += [{"probability": 0.5, "certainty": 0.5, "verdict": "not_found"}]
     given = ("calibrate", "-", "--risk", 0.1, "--store", store)
     done = factcheck(*given, "--json", stdin=lines(plain))
     assert done.code == 0
     found = json.loads(done.out)
     assert found["thresholds"]["supported"] == 0.9
-    assert found["thresholds"]["contradicted"] == 0.5
+    assert found["thresholds"]["contradicted"] == 0.0
     assert found["supported"] == {"possible": 9, "called": 9, "wrong": 0}
     assert found["contradicted"] == {"possible": 8, "called": None, "wrong": None}
     assert found["coverage"] == pytest.approx(17 / 18)
@@ -152,7 +161,7 @@ def test_a_side_without_a_threshold_is_said(store: Path) -> None:
         "factcheck: contradicted: 8 claims could be called so; it takes at least 9 of which none "
         "is wrong, or more with few wrong ones\n"
     )
-    assert "no threshold: stays at 0.5, and nothing is promised of it" in shown.out
+    assert "no threshold, and nothing is promised of it" in shown.out
     assert "promise      of the claims called supported at most 10 % are not" in shown.out
 
 
@@ -174,6 +183,7 @@ def test_too_few_claims_promise_nothing(store: Path) -> None:
     [
         ({"probability": 1.5}, "expected a probability in [0, 1], got 1.5"),
         ({"probability": True}, "expected a probability in [0, 1], got True"),
+        ({"certainty": -0.1}, "expected a certainty in [0, 1], got -0.1"),
         ({"reviewed": "maybe"}, "expected one of supported, contradicted, conflicting, not_found"),
         ({"reviewed": ["supported"]}, "expected one of supported, contradicted, conflicting, not"),
         ({"verdict": "yes"}, "expected a verdict of a run, got 'yes'"),
@@ -186,7 +196,9 @@ def test_a_bad_line_is_named(store: Path, change: dict[str, Any], message: str) 
     assert said.startswith(f"standard input, line 4: {message}")
     other = lines([*rows[:1], {"hypothesis": "x"}])
     said = refused("calibrate", "-", "--risk", 0.05, "--store", store, stdin=other)
-    assert said == ("standard input, line 2: expected an object with 'probability' and 'verdict'")
+    assert said == (
+        "standard input, line 2: expected an object with 'probability', 'certainty' and 'verdict'"
+    )
 
 
 def test_with_the_shipped_encoder(store: Path) -> None:
@@ -205,3 +217,13 @@ def test_with_the_shipped_encoder(store: Path) -> None:
     reset = factcheck("calibrate", "--reset", "--relation", "encoder", "--store", store)
     assert "removed the thresholds of mpnet-l6-nli in " in reset.out
     assert not (store / "risk.json").exists()
+
+
+def test_a_model_without_thresholds_of_its_own_says_so_at_once(tmp_path: Path, store: Path) -> None:
+    """Before an LLM splits the answer: none is there, and none is missed."""
+    (tmp_path / "answer.md").write_text(ANSWER)
+    options = ("--preset", "sure", "--relation", "encoder", "--store", store)
+    done = factcheck("verify", tmp_path / "answer.md", *options, "--llm", "smollm2-135m")
+    assert (done.code, done.out) == (2, "")
+    assert "no thresholds come with mpnet-l6-nli" in done.err
+    assert "factcheck calibrate LABELS.jsonl --risk 0.05" in done.err

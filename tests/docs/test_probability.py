@@ -7,6 +7,7 @@ import pytest
 from factcheck_local.core.types import Atom, Context, Relation, ScoredPair
 from factcheck_local.metrics import Called, called_threshold
 from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.decide import certainty
 from factcheck_local.pipeline.verdicts.factreasoner import reason
 
 from .pages import PAGES
@@ -48,6 +49,14 @@ def test_two_passages() -> None:
     independent = Settings(relation_correlation=0.0)
     assert p_of_claim(0.9, *two) == pytest.approx(0.906, abs=5e-4)
     assert p_of_claim(0.9, *two, settings=independent) == pytest.approx(0.964, abs=5e-4)
+
+
+def test_the_certainty_of_the_example() -> None:
+    text = PAGES["docs/how-to-read-a-probability.md"]
+    assert "the certainty is 0.94 · (1 - 0.9 · 0.3) = 0.686" in text
+    passage = Context("c", "s", "", "y", 0.9)
+    pair = ScoredPair("c", "a", Relation(0.1, 0.3, 0.6))
+    assert certainty(0.94, [pair], {"c": passage}) == pytest.approx(0.686, abs=5e-4)
 
 
 def test_how_many_claims_a_threshold_takes() -> None:

@@ -20,7 +20,7 @@ from factcheck_local.core.types import (
 )
 from factcheck_local.markov import Parameterisation, infer
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
-from factcheck_local.pipeline.verdicts.decide import verdict
+from factcheck_local.pipeline.verdicts.decide import certainty, verdict
 from factcheck_local.pipeline.verdicts.network import (
     build_network,
     discounted,
@@ -170,53 +170,86 @@ def test_discounting_weakens_and_never_turns(strengths: list[float], correlation
 )
 def test_verdicts(probability: float, links: list[EvidenceLink], expected: Verdict) -> None:
     by_id = {c.id: c for c in CONTEXTS}
-    assert verdict(probability, links, by_id, strong=0.5) is expected
+    assert verdict(probability, 0.3, links, by_id, strong=0.5) is expected
 
 
 @pytest.mark.parametrize(
-    ("probability", "links", "expected"),
+    ("probability", "sure", "links", "expected"),
     [
-        # the thresholds themselves are far enough
-        (0.9, [link("c1", "a", E, 0.9)], Verdict.SUPPORTED),
-        (0.89, [link("c1", "a", E, 0.9)], Verdict.UNDECIDED),
-        (0.2, [link("c1", "a", C, 0.9)], Verdict.CONTRADICTED),
-        (0.21, [link("c1", "a", C, 0.9)], Verdict.UNDECIDED),
+        # the thresholds themselves are certain enough
+        (0.9, 0.9, [link("c1", "a", E, 0.9)], Verdict.SUPPORTED),
+        (0.99, 0.89, [link("c1", "a", E, 0.9)], Verdict.UNDECIDED),
+        (0.2, 0.8, [link("c1", "a", C, 0.9)], Verdict.CONTRADICTED),
+        (0.01, 0.79, [link("c1", "a", C, 0.9)], Verdict.UNDECIDED),
         # what was not found without thresholds is not undecided with them
-        (0.5, [], Verdict.NOT_FOUND),
-        (0.5, [link("c1", "a", E, 0.9), link("c2", "a", C, 0.8)], Verdict.NOT_FOUND),
-        (0.7, [link("c1", "a", C, 0.9)], Verdict.NOT_FOUND),
-        (0.95, [link("c1", "a", C, 0.9)], Verdict.NOT_FOUND),
-        # and a conflict is one wherever P lies
-        (0.95, [link("c1", "a", E, 0.9), link("c2", "a", C, 0.9)], Verdict.CONFLICTING),
+        (0.5, 0.1, [], Verdict.NOT_FOUND),
+        (0.5, 0.1, [link("c1", "a", E, 0.9), link("c2", "a", C, 0.8)], Verdict.NOT_FOUND),
+        (0.7, 0.1, [link("c1", "a", C, 0.9)], Verdict.NOT_FOUND),
+        (0.95, 0.95, [link("c1", "a", C, 0.9)], Verdict.NOT_FOUND),
+        # and a conflict is one however certain it is
+        (0.95, 0.95, [link("c1", "a", E, 0.9), link("c2", "a", C, 0.9)], Verdict.CONFLICTING),
     ],
 )
 def test_verdicts_with_thresholds(
-    probability: float, links: list[EvidenceLink], expected: Verdict
+    probability: float, sure: float, links: list[EvidenceLink], expected: Verdict
 ) -> None:
     by_id = {c.id: c for c in CONTEXTS}
-    bounds = Thresholds(supported=0.9, contradicted=0.2, alpha=0.05, claims=100)
-    assert verdict(probability, links, by_id, strong=0.5, thresholds=bounds) is expected
+    bounds = Thresholds(supported=0.9, contradicted=0.8, alpha=0.05, claims=100)
+    assert verdict(probability, sure, links, by_id, strong=0.5, thresholds=bounds) is expected
 
 
 @given(
     st.floats(0.0, 1.0),
+    st.floats(0.0, 1.0),
     st.lists(st.tuples(st.sampled_from([E, C]), st.floats(0.0, 1.0)), max_size=3),
-    st.floats(0.5, 1.0),
-    st.floats(0.0, 0.5),
+    st.floats(0.0, 1.0),
+    st.floats(0.0, 1.0),
 )
 def test_thresholds_only_ever_take_a_verdict_back(
-    probability: float, said: list[tuple[RelationLabel, float]], upper: float, lower: float
+    probability: float,
+    sure: float,
+    said: list[tuple[RelationLabel, float]],
+    supported: float,
+    contradicted: float,
 ) -> None:
     links = [link("c1", "a", label, p) for label, p in said]
     by_id = {c.id: c for c in CONTEXTS}
-    before = verdict(probability, links, by_id, strong=0.5)
-    after = verdict(
-        probability, links, by_id, strong=0.5, thresholds=Thresholds(upper, lower, 0.05)
-    )
-    if before.decides and lower < probability < upper:
+    bounds = Thresholds(supported, contradicted, 0.05)
+    before = verdict(probability, sure, links, by_id, strong=0.5)
+    after = verdict(probability, sure, links, by_id, strong=0.5, thresholds=bounds)
+    if before.decides and sure < (supported if before.supports else contradicted):
         assert after is Verdict.UNDECIDED
     else:
         assert after is before
+
+
+def pair(premise: str, hypothesis: str, entailment: float, contradiction: float) -> ScoredPair:
+    neutral = 1 - entailment - contradiction
+    return ScoredPair(premise, hypothesis, Relation(entailment, contradiction, neutral))
+
+
+def test_certainty_by_hand() -> None:
+    """The strongest passage on the other side counts, by its prior, and neutral ones do, too."""
+    by_id = {c.id: c for c in CONTEXTS}
+    said = [pair("c1", "a1", 0.9, 0.02), pair("c2", "a1", 0.05, 0.4)]
+    # priors 0.99 and 0.6: of the denials 0.0198 and 0.24, of the supports 0.891 and 0.03
+    assert certainty(0.8, said, by_id) == pytest.approx(0.8 * (1 - 0.24))
+    assert certainty(0.3, said, by_id) == pytest.approx(0.7 * (1 - 0.891))
+    assert certainty(0.8, [], by_id) == 0.8
+    assert certainty(0.8, [pair("c1", "a1", 0.0, 1.0)], by_id) == pytest.approx(0.8 * 0.01)
+
+
+@given(st.floats(0.0, 1.0), st.lists(st.floats(0.0, 1.0), max_size=4), st.floats(0.0, 1.0))
+def test_a_further_passage_never_makes_a_verdict_surer(
+    probability: float, others: list[float], further: float
+) -> None:
+    by_id = {c.id: c for c in CONTEXTS}
+    said = [
+        pair("c1", "a", 0.0, c) if probability > 0.5 else pair("c1", "a", c, 0.0) for c in others
+    ]
+    more = [*said, pair("c2", "a", further, 0.0 if probability <= 0.5 else 1.0 - further)]
+    before, after = certainty(probability, said, by_id), certainty(probability, more, by_id)
+    assert 0.0 <= after <= before <= max(probability, 1 - probability)
 
 
 def test_the_quote_is_the_deciding_sentence_and_verbatim(

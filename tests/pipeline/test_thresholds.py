@@ -14,7 +14,8 @@ YES, NO, NONE = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.NOT_FOUND
 
 
 def claims(label: Verdict, *probabilities: float) -> list[LabelledClaim]:
-    return [LabelledClaim(p, label) for p in probabilities]
+    """Claims on which no passage says otherwise: as certain as P, or 1 - P, is."""
+    return [LabelledClaim(p, p if p > 0.5 else 1 - p, label) for p in probabilities]
 
 
 def test_both_sides_by_hand() -> None:
@@ -35,7 +36,7 @@ def test_both_sides_by_hand() -> None:
         data="by hand",
         assessor="fr1",
     )
-    assert found.thresholds == Thresholds(0.95, 0.1, 0.25, 16, "by hand", "fr1")
+    assert found.thresholds == Thresholds(0.95, 1 - 0.1, 0.25, 16, "by hand", "fr1")
     assert found.supported == Side(7, Called(0.95, 3, 0))
     assert found.contradicted.possible == 8
     assert found.contradicted.found == Called(1 - 0.1, 7, 1)
@@ -43,18 +44,18 @@ def test_both_sides_by_hand() -> None:
     assert found.coverage_before == (7 + 8) / 16
 
 
-def test_a_claim_at_the_threshold_is_called() -> None:
-    """1 less (1 less 0.1) is not 0.1 in floating point."""
-    found = fit_thresholds(claims(NO, 0.1), 0.5, data="", assessor="fr1").thresholds
-    assert found.contradicted == 0.1
-    assert 1 - (1 - 0.1) < 0.1
+def test_a_claim_that_a_passage_opposes_comes_after_those_that_none_does() -> None:
+    """However high its P is: what is ranked is the certainty."""
+    opposed = LabelledClaim(0.99, 0.5, Verdict.CONFLICTING)
+    found = fit_thresholds([opposed, *claims(YES, 0.9, 0.8, 0.7)], 0.25, data="", assessor="fr1")
+    assert found.supported == Side(4, Called(0.7, 3, 0))
 
 
-def test_a_side_without_a_threshold_stays_at_one_half() -> None:
+def test_a_side_without_a_threshold_calls_whatever_is_there() -> None:
     found = fit_thresholds(
         [*claims(YES, 0.9, 0.8, 0.7), *claims(NO, 0.2, 0.1)], 0.25, data="", assessor="fr1"
     )
-    assert (found.thresholds.supported, found.thresholds.contradicted) == (0.7, 0.5)
+    assert (found.thresholds.supported, found.thresholds.contradicted) == (0.7, 0.0)
     assert found.contradicted == Side(2, None)
     # It calls there what it called before.
     assert found.coverage == 1.0
@@ -83,7 +84,7 @@ def test_a_side_without_a_threshold_stays_at_one_half() -> None:
 def test_what_could_be_called(
     said: Verdict | None, p: float, supported: bool, contradicted: bool
 ) -> None:
-    claim = LabelledClaim(p, YES, said)
+    claim = LabelledClaim(p, 0.9, YES, said)
     assert claim.may_be(YES) is supported
     assert claim.may_be(NO) is contradicted
 
@@ -98,7 +99,7 @@ def test_what_could_be_called_is_what_verdict_then_calls() -> None:
     )
     link = EvidenceLink("c", "a", RelationLabel.ENTAILMENT, 0.9, 0.9)
     by_id = {"c": Context("c", "s", "", "t", 0.9)}
-    said = [verdict(p, [link], by_id, strong=0.5, thresholds=found.thresholds) for p in ps]
+    said = [verdict(p, p, [link], by_id, strong=0.5, thresholds=found.thresholds) for p in ps]
     assert found.supported.found is not None
     assert said.count(YES) == found.supported.found.called == 3
     assert said.count(Verdict.UNDECIDED) == 2

@@ -28,17 +28,19 @@ from factcheck_local.pipeline.relation.risk import (
     remove_risks,
     store_risk,
 )
+from factcheck_local.pipeline.settings import Settings
 
 SMALL = "smollm2-135m"
 TABLE: dict[str, Any] = {
     "supported": 0.9,
-    "contradicted": 0.1,
+    "contradicted": 0.8,
     "alpha": 0.05,
     "claims": 200,
     "data": "dev sets",
 }
-OF_CARD = Thresholds(0.9, 0.1, 0.05, 200, "dev sets", "fr2")
-OWN = Thresholds(0.8, 0.2, 0.1, 50, "own labels", "fr2")
+OF_CARD = Thresholds(0.9, 0.8, 0.05, 200, "dev sets", "fr2")
+SHIPPED = Settings(thresholds="shipped")
+OWN = Thresholds(0.8, 0.0, 0.1, 50, "own labels", "fr2")
 
 
 def model(risk: Thresholds | None = None, bias: float = 0.0) -> HardenedRelationModel:
@@ -69,9 +71,7 @@ def test_a_cards_table() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"supported": 0.4},
         {"supported": 1.1},
-        {"contradicted": 0.6},
         {"contradicted": -0.1},
         {"alpha": 0},
         {"alpha": None},
@@ -101,19 +101,34 @@ def test_the_tables_of_a_card_file_are_read() -> None:
 
 def test_the_stores_win_over_the_cards(tmp_path: Path) -> None:
     loaded = model(OF_CARD)
-    assert thresholds_of(model(), "fr2", tmp_path) is None
-    assert thresholds_of(loaded, "fr2", None) == OF_CARD
-    assert thresholds_of(loaded, "fr2", tmp_path) == OF_CARD
+    assert thresholds_of(loaded, SHIPPED, None) == OF_CARD
+    assert thresholds_of(loaded, SHIPPED, tmp_path) == OF_CARD
     store_risk(tmp_path, entry())
-    assert thresholds_of(loaded, "fr2", tmp_path) == OWN
-    assert thresholds_of(loaded, "fr2", None) == OF_CARD
+    assert thresholds_of(loaded, SHIPPED, tmp_path) == OWN
+    assert thresholds_of(loaded, SHIPPED, None) == OF_CARD
+
+
+def test_a_setting_says_which_are_used(tmp_path: Path) -> None:
+    loaded = model(OF_CARD)
+    assert thresholds_of(loaded, Settings(), tmp_path) is None
+    store_risk(tmp_path, entry())
+    assert thresholds_of(loaded, Settings(), tmp_path) == OWN
+    assert thresholds_of(loaded, Settings(thresholds="none"), tmp_path) is None
+
+
+def test_what_does_not_come_with_the_model_is_not_promised(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"^no thresholds come with .* with fr2$") as found:
+        thresholds_of(model(), SHIPPED, tmp_path)
+    assert found.value.hint == "fit your own: factcheck calibrate LABELS.jsonl --risk 0.05"
+    with pytest.raises(ModelError, match=r"with fr1$"):
+        thresholds_of(model(OF_CARD), replace(SHIPPED, assessor="fr1"), None)
 
 
 def test_they_are_of_an_assessor_and_of_a_calibration(tmp_path: Path) -> None:
     store_risk(tmp_path, entry())
-    assert thresholds_of(model(), "fr2", tmp_path) == OWN
-    assert thresholds_of(model(OF_CARD), "fr1", tmp_path) is None
-    assert thresholds_of(model(bias=0.1), "fr2", tmp_path) is None
+    assert thresholds_of(model(), Settings(), tmp_path) == OWN
+    assert thresholds_of(model(), Settings(assessor="fr1"), tmp_path) is None
+    assert thresholds_of(model(bias=0.1), Settings(), tmp_path) is None
     made = model()
     assert find_risk(tmp_path, made.id, "b" * 64, describe(made), "fr2") is None
 
@@ -133,11 +148,11 @@ def test_a_store_keeps_one_of_each(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"schema": "factcheck.risk/1"}', '{"schema": "x"}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"schema": "factcheck.risk/2"}', '{"schema": "x"}'])
 def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "risk.json").write_text(text)
     with pytest.raises(StoreError, match=r"risk\.json: not a file of thresholds: ") as found:
-        thresholds_of(model(), "fr2", tmp_path)
+        thresholds_of(model(), Settings(), tmp_path)
     assert found.value.hint == "delete it, then: factcheck calibrate LABELS.jsonl --risk 0.05"
 
 
@@ -160,7 +175,10 @@ def test_loading_takes_them_from_the_card(tmp_path: Path, monkeypatch: pytest.Mo
             cache=False,
             budget=budget,
         )
-        return thresholds_of(loaded, "fr2", tmp_path)
+        try:
+            return thresholds_of(loaded, SHIPPED, tmp_path)
+        except ModelError:
+            return None
 
     assert found("llm") == OF_CARD
     assert found(f"{SMALL}+llm") == OF_CARD

@@ -89,6 +89,7 @@ def test_keys_are_the_documented_ones(whole: dict[str, Any]) -> None:
         *("unsupported", "undecided"),  # added, of judges with two labels, of thresholds
     }
     always = {"id", "text", "original", "kind", "span", "verdict", "probability", "evidence"}
+    always |= {"certainty"}  # added
     extra = {"a0": {"repeats"}, "a2": {"label"}, "a4": {"reason"}}  # repeats, label: added
     for found in whole["atoms"]:
         assert set(found) == always | extra.get(found["id"], set())

@@ -24,17 +24,18 @@ from factcheck_local.report.view import SIGNS, headline, promise
 
 from .helpers import ALL, ENTAILMENT, assessment, atom, quote, run
 
-RISK = Thresholds(0.93, 0.08, 0.05, 312, "dev sets", "fr2")
+RISK = Thresholds(0.93, 0.88, 0.05, 312, "dev sets", "fr2")
 SAID = (
-    "Promise: of the claims called supported (P ≥ 93.0 %) and contradicted (P ≤ 8.0 %) at most "
-    "5 % each are not, on average, if claims, documents and settings are like those of the "
-    "labelled claims that the thresholds are fitted on (312, dev sets)."
+    "Promise: of the claims called supported (certainty ≥ 93.0 %) and contradicted (certainty ≥ "
+    "88.0 %) at most 5 % each are not, on average, if claims, documents and settings are like "
+    "those of the labelled claims that the thresholds are fitted on (312, dev sets)."
 )
 
 UNDECIDED = AtomAssessment(
     replace(atom(3), id="a9"),
     Verdict.UNDECIDED,
     0.62,
+    0.57,
     evidence=(Evidence("c1", ENTAILMENT, 0.6, (quote("Leave is 25 days a year."),)),),
 )
 
@@ -55,7 +56,7 @@ def test_the_json(whole: dict[str, Any]) -> None:
     assert whole["schema"] == SCHEMA
     assert whole["run"]["risk"] == {
         "supported": 0.93,
-        "contradicted": 0.08,
+        "contradicted": 0.88,
         "alpha": 0.05,
         "claims": 312,
         "data": "dev sets",
@@ -82,6 +83,7 @@ def test_text_and_markdown(whole: dict[str, Any]) -> None:
     assert page.count("Promise: of the claims called supported") == 1
     for text in (shown, page):
         assert "Leave is 25 days a year." in text
+        assert "certainty 57.0 %; to be called supported takes 93.0 %" in text
     assert "~ undecided" in to_text(whole, width=200, colour=False, only={"undecided"})
 
 
@@ -92,6 +94,7 @@ def test_the_page(whole: dict[str, Any]) -> None:
     assert '<details class="claim undecided"' in page
     assert 'data-json="/summary/coverage"' in page
     assert 'data-json="/run/risk/supported">93.0 %' in page
+    assert "Undecided: certainty 57.0 %; to be called supported takes 93.0 %." in page
     assert ".undecided {" in page
 
 
@@ -101,15 +104,15 @@ def test_without_thresholds_nothing_is_promised() -> None:
     assert promise(plain) == ""
     for text in (to_text(plain, width=200, colour=False), to_markdown(plain), to_html(plain)):
         assert "Promise:" not in text
-    assert "P over 50 %" in to_html(plain)
+    assert "a certainty of at least" not in to_html(plain)
 
 
-def test_a_side_at_one_half_is_not_promised(whole: dict[str, Any]) -> None:
-    whole["run"]["risk"]["contradicted"] = 0.5
+def test_a_side_without_a_threshold_is_not_promised(whole: dict[str, Any]) -> None:
+    whole["run"]["risk"]["contradicted"] = 0.0
     said = promise(whole)
     assert "contradicted" not in said
-    assert "supported (P ≥ 93.0 %) at most 5 % are not" in said
-    assert "P under 50 %" in to_html(whole)
+    assert "supported (certainty ≥ 93.0 %) at most 5 % are not" in said
+    assert to_html(whole).count("a certainty of at least") == 1
 
 
 def test_findings(whole: dict[str, Any]) -> None:
@@ -156,10 +159,10 @@ def test_a_comparison_names_the_verdict_and_the_thresholds(whole: dict[str, Any]
 
 
 def test_a_run_with_other_thresholds_is_another_run(whole: dict[str, Any]) -> None:
-    here = {"risk": {"supported": 0.93, "contradicted": 0.08, "claims": 312, "data": "dev sets"}}
+    here = {"risk": {"supported": 0.93, "contradicted": 0.88, "claims": 312, "data": "dev sets"}}
     assert unlike(whole["run"], here) == []
     assert unlike(whole["run"], {"risk": None}) == [
-        "thresholds of verdicts 0.93 and 0.08 (dev sets, 312), here none"
+        "thresholds of verdicts 0.93 and 0.88 (dev sets, 312), here none"
     ]
     # A run that was made before there were any has none.
     old = to_dict(Run(assessment(*ALL), Settings(), (), None, "", {}))["run"]

@@ -16,7 +16,7 @@ class Verdict(StrEnum):
     """What is said of an atom; ``unscored`` and ``skipped`` are not judgements.
 
     ``unsupported`` is what assessors of two labels say: contradicted or not found;
-    ``undecided`` what P is too near ½ for, see ``Thresholds``.
+    ``undecided`` what is too uncertain for one, see ``Thresholds``.
     """
 
     SUPPORTED = "supported"
@@ -46,22 +46,22 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From which P on a claim is called supported or contradicted; between, undecided.
+    """From which certainty on a claim is called supported or contradicted; below, undecided.
 
-    A side at ½ has no threshold of its own, and nothing is promised of it.
+    A side at 0 has no threshold of its own, and nothing is promised of it.
 
     Attributes:
-        supported: the least P of a supported claim, in [½, 1].
-        contradicted: the highest P of a contradicted claim, in [0, ½].
+        supported: the least certainty of a supported claim, in [0, 1].
+        contradicted: the least certainty of a contradicted claim, in [0, 1].
         alpha: of the claims that are called so at most this share is not, see
             ``metrics.called_threshold``; None where nothing is promised.
         claims: labelled claims that the thresholds were fitted on.
         data: what claims these are.
-        assessor: whose P it is.
+        assessor: whose P the certainty is of.
     """
 
-    supported: float = 0.5
-    contradicted: float = 0.5
+    supported: float = 0.0
+    contradicted: float = 0.0
     alpha: float | None = None
     claims: int = 0
     data: str = ""
@@ -114,6 +114,8 @@ class Sensitivity:
 class AtomAssessment:
     """An atom with its verdict; ``probability`` is None where none was computed.
 
+    ``certainty``, in [0, 1], is how sure P and the passages together are of its side of ½, see
+    ``verdicts.decide.certainty``; None where there is no P, and of a judge's verdict.
     ``sensitivity`` is None, too, where nothing relates to the atom. ``read`` are the ids of
     the contexts that a judge had before it, best first; ``reason`` is then what it wrote.
     """
@@ -121,6 +123,7 @@ class AtomAssessment:
     atom: Atom
     verdict: Verdict
     probability: float | None = None
+    certainty: float | None = None
     reason: str | None = None
     evidence: tuple[Evidence, ...] = ()
     sensitivity: Sensitivity | None = None

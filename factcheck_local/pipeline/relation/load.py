@@ -25,7 +25,7 @@ from factcheck_local.pipeline.relation.risk import card_risk, find_risk
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel, at_once
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
-from factcheck_local.pipeline.settings import Tables
+from factcheck_local.pipeline.settings import Settings, Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,27 +251,39 @@ def describe(model: RelationModel) -> dict[str, Any]:
     return {}
 
 
-def thresholds_of(model: RelationModel, assessor: str, store_dir: Path | None) -> Thresholds | None:
-    """From which P on claims get a verdict: the store's thresholds, or those of the model's card.
+def thresholds_of(
+    model: RelationModel, settings: Settings, store_dir: Path | None
+) -> Thresholds | None:
+    """From which certainty on claims get a verdict: the store's thresholds, or the model's card's.
 
     Args:
         model: as it was loaded.
-        assessor: whose P it is.
+        settings: whose ``thresholds`` says which are looked for, for its ``assessor``.
         store_dir: the folder of a store; None for none.
 
     Returns:
-        None where neither has any for this model, as it is calibrated, and this assessor.
+        None where there are none for this model, as it is calibrated, and this assessor.
 
     Raises:
+        ModelError: if the model is to bring some and has none for the assessor.
         StoreError: if the store's thresholds are damaged.
     """
+    if settings.thresholds == "none":
+        return None
     if store_dir is not None:
-        own = find_risk(store_dir, model.id, model.sha256, describe(model), assessor)
+        own = find_risk(store_dir, model.id, model.sha256, describe(model), settings.assessor)
         if own is not None:
             return own
+    if settings.thresholds == "own":
+        return None
     while isinstance(model, StatedRelationModel | HardenedRelationModel | GuardedRelationModel):
         model = model.model
-    if not isinstance(model, CalibratedRelationModel | CascadeRelationModel):
-        return None
-    shipped = model.risk
-    return shipped if shipped is not None and shipped.assessor == assessor else None
+    shipped = None
+    if isinstance(model, CalibratedRelationModel | CascadeRelationModel):
+        shipped = model.risk
+    if shipped is None or shipped.assessor != settings.assessor:
+        raise ModelError(
+            f"no thresholds come with {model.id} as it is used here, with {settings.assessor}",
+            hint="fit your own: factcheck calibrate LABELS.jsonl --risk 0.05",
+        )
+    return shipped

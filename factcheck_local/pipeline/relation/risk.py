@@ -1,8 +1,8 @@
 """Thresholds of verdicts, and where they come from: a model's card, or the user's own labels.
 
-A promise holds for the P that it was fitted on. So an entry belongs to an assessor, and to a
-relation model with its weights and its calibration: with any other, claims get their verdicts
-as without thresholds. Those of a store stand in ``risk.json`` and win over the card's.
+A promise holds for the certainty that it was fitted on. So an entry belongs to an assessor, and
+to a relation model with its weights and its calibration: with any other, claims get their
+verdicts as without thresholds. Those of a store stand in ``risk.json`` and win over the card's.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.parts import RISK
 from factcheck_local.pipeline.relation.fitted_file import FittedFile
 
-#: Whose P a card's thresholds are of, if it does not say.
+#: Whose certainty a card's thresholds are of, if it does not say.
 ASSESSOR = "fr2"
 
 _FILE = FittedFile(
-    RISK, "factcheck.risk/1", "thresholds", hint="factcheck calibrate LABELS.jsonl --risk 0.05"
+    RISK, "factcheck.risk/2", "thresholds", hint="factcheck calibrate LABELS.jsonl --risk 0.05"
 )
 
 
@@ -141,8 +141,8 @@ def thresholds_from(values: object) -> Thresholds:
         )
     except TypeError as error:
         raise ValueError(f"expected numbers, got {values!r}") from error
-    if not (0 <= found.contradicted <= 0.5 <= found.supported <= 1):
-        raise ValueError(f"expected contradicted <= 0.5 <= supported, got {values!r}")
+    if not (0 <= found.contradicted <= 1 and 0 <= found.supported <= 1):
+        raise ValueError(f"expected thresholds in [0, 1], got {values!r}")
     if found.alpha is None or not (0 < found.alpha < 1 and found.claims > 0):
         raise ValueError(f"expected an alpha in (0, 1) and a count of claims, got {values!r}")
     return found

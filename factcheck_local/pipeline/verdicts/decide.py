@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from factcheck_local.core.types import Context, EvidenceLink, RelationLabel, Thresholds, Verdict
+from factcheck_local.core.types import (
+    Context,
+    EvidenceLink,
+    RelationLabel,
+    ScoredPair,
+    Thresholds,
+    Verdict,
+)
 
 _SIDES = {
     RelationLabel.ENTAILMENT: Verdict.SUPPORTED,
@@ -12,32 +19,63 @@ _SIDES = {
 }
 
 #: Without thresholds of its own a run calls whatever is not at ½.
-HALF = Thresholds()
+NO_THRESHOLDS = Thresholds()
+
+
+def certainty(
+    probability: float, pairs: Sequence[ScoredPair], contexts: Mapping[str, Context]
+) -> float:
+    """How sure a verdict on an atom's side of ½ is.
+
+    Of P > ½ it is P times 1 less the weight of the strongest denial among the passages, of
+    P < ½ it is 1 - P times 1 less that of the strongest support; a weight is the probability
+    of the relation times the source's prior. P alone says how probable the atom is by all sources
+    together, and is high as well where one states it and another denies it a little less
+    clearly. A verdict says more: that the sources state it and none denies it. Of wrong verdicts
+    of *supported* those with a high P are such conflicts (``docs/how-to-read-a-probability.md``).
+
+    Args:
+        probability: posterior P(atom is true).
+        pairs: what the relation model said of passages and the atom, neutral ones among them.
+        contexts: by id, for their priors.
+
+    Returns:
+        In [0, 1].
+    """
+    supports = probability > 0.5
+    other = (
+        (p.relation.contradiction if supports else p.relation.entailment)
+        * contexts[p.premise].prior
+        for p in pairs
+    )
+    return (probability if supports else 1.0 - probability) * (1.0 - max(other, default=0.0))
 
 
 def verdict(
     probability: float,
+    sure: float,
     links: Sequence[EvidenceLink],
     contexts: Mapping[str, Context],
     *,
     strong: float,
-    thresholds: Thresholds = HALF,
+    thresholds: Thresholds = NO_THRESHOLDS,
 ) -> Verdict:
     """What to say of an atom.
 
     - ``conflicting``: on both sides some link weighs at least ``strong``, where
       a link's weight is its probability times its source's prior;
     - ``supported`` / ``contradicted``: P above / below ½, with a link on that side, and
-      as far from ½ as the threshold of that side;
-    - ``undecided``: the same, but nearer to ½;
+      as certain as the threshold of that side;
+    - ``undecided``: the same, but less certain;
     - ``not_found``: nothing relates to it, or what does cancels out at P = ½.
 
     Args:
         probability: posterior P(atom is true).
+        sure: its ``certainty``.
         links: the links from contexts to this atom.
         contexts: by id, for their priors.
         strong: in [0, 1].
-        thresholds: by default at ½, so that nothing is undecided.
+        thresholds: by default none, so that nothing is undecided.
     """
     weight = {Verdict.SUPPORTED: 0.0, Verdict.CONTRADICTED: 0.0}
     for link in links:
@@ -48,5 +86,5 @@ def verdict(
     side = Verdict.SUPPORTED if probability > 0.5 else Verdict.CONTRADICTED
     if weight[side] == 0 or probability == 0.5:
         return Verdict.NOT_FOUND
-    called = thresholds.contradicted >= probability or probability >= thresholds.supported
-    return side if called else Verdict.UNDECIDED
+    least = thresholds.supported if side.supports else thresholds.contradicted
+    return side if sure >= least else Verdict.UNDECIDED

@@ -25,7 +25,7 @@ from factcheck_local.core.types import (
 from factcheck_local.markov import Marginals, Network, infer
 from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
 from factcheck_local.pipeline.settings import Settings
-from factcheck_local.pipeline.verdicts.decide import HALF, verdict
+from factcheck_local.pipeline.verdicts.decide import NO_THRESHOLDS, certainty, verdict
 from factcheck_local.pipeline.verdicts.documents import SourceVariable, count_once, with_sources
 from factcheck_local.pipeline.verdicts.network import build_network, discounted, links_from
 from factcheck_local.pipeline.verdicts.sensitivity import sensitivity
@@ -37,6 +37,7 @@ class Posterior:
 
     Attributes:
         links: the edges.
+        pairs: what they were made of, neutral pairs among them.
         marginals: None if inference failed.
         failure: why.
         sources: what FR4 says of documents.
@@ -45,6 +46,7 @@ class Posterior:
     """
 
     links: tuple[EvidenceLink, ...]
+    pairs: tuple[ScoredPair, ...]
     marginals: Marginals | None
     failure: str | None = None
     sources: tuple[SourceReliability, ...] = ()
@@ -118,11 +120,11 @@ def reason(
                 atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
             )
     except InferenceError as error:
-        return Posterior(links, None, str(error))
+        return Posterior(links, tuple(pairs), None, str(error))
     sources = tuple(
         SourceReliability(d.source, d.prior, marginals.p_true[d.variable]) for d in documents
     )
-    return Posterior(links, marginals, None, sources, found, untried)
+    return Posterior(links, tuple(pairs), marginals, None, sources, found, untried)
 
 
 def assess(
@@ -135,7 +137,7 @@ def assess(
     failures: Mapping[str, str],
     settings: Settings,
     notes: Sequence[str] = (),
-    thresholds: Thresholds = HALF,
+    thresholds: Thresholds = NO_THRESHOLDS,
 ) -> Assessment:
     """Put verdicts and evidence together.
 
@@ -183,13 +185,13 @@ def assess_atom(
     quotes: Mapping[tuple[str, str], Sequence[Quote]],
     failure: str | None,
     settings: Settings,
-    thresholds: Thresholds = HALF,
+    thresholds: Thresholds = NO_THRESHOLDS,
 ) -> AtomAssessment:
     """One atom's verdict with its evidence, the heaviest first.
 
     Args:
         atom: check-worthy or not.
-        contexts: by id, at least those that are linked to it.
+        contexts: by id, at least those that were read for it.
         posterior: of a network with the atom in it, if it is check-worthy.
         quotes: deciding sentences by (context id, atom id).
         failure: why it is ``unscored``, whatever else is known.
@@ -204,10 +206,13 @@ def assess_atom(
     own = [link for link in posterior.links if link.hypothesis == atom.id]
     own.sort(key=lambda link: (-link.probability * contexts[link.premise].prior, link.premise))
     probability = posterior.marginals.p_true[atom.id]
+    read = [pair for pair in posterior.pairs if pair.hypothesis == atom.id]
+    sure = certainty(probability, read, contexts)
     return AtomAssessment(
         atom,
-        verdict(probability, own, contexts, strong=settings.strong, thresholds=thresholds),
+        verdict(probability, sure, own, contexts, strong=settings.strong, thresholds=thresholds),
         probability,
+        sure,
         evidence=tuple(
             Evidence(x.premise, x.label, x.probability, tuple(quotes.get((x.premise, atom.id), ())))
             for x in own

@@ -16,16 +16,18 @@ class LabelledClaim:
 
     Attributes:
         probability: P of the run, in [0, 1].
+        certainty: of the run, in [0, 1], see ``verdicts.decide.certainty``.
         label: what a person says.
         verdict: of the run; None where it is not known, and the side of ½ stands for it.
     """
 
     probability: float
+    certainty: float
     label: Verdict
     verdict: Verdict | None = None
 
     def may_be(self, side: Verdict) -> bool:
-        """Whether the run could call it supported, or contradicted: only P would keep it back.
+        """Whether the run could call it so: only its certainty would keep it back.
 
         A conflict is none of both, and what is not found has no evidence on its side of ½.
         """
@@ -39,8 +41,7 @@ class Side:
 
     Attributes:
         possible: labelled claims that could be called so.
-        found: the threshold, and what it does with them; of *contradicted* in terms of
-            1 - P. None where none will do.
+        found: the threshold, and what it does with them; None where none will do.
     """
 
     possible: int
@@ -52,7 +53,7 @@ class Fitted:
     """Thresholds, and what they do with the claims that they were fitted on.
 
     Attributes:
-        thresholds: a side without one is at ½, with nothing promised of it.
+        thresholds: a side without one is at 0, with nothing promised of it.
         supported: that side.
         contradicted: the other one.
     """
@@ -84,7 +85,7 @@ def fit_thresholds(
         alpha: of the claims called supported at most this share is not; likewise of those
             called contradicted; in (0, 1).
         data: what claims these are.
-        assessor: whose P it is.
+        assessor: whose certainty it is.
 
     Raises:
         InputError: if no threshold will do on either side.
@@ -100,8 +101,8 @@ def fit_thresholds(
             "wrong, or more with few wrong ones"
         )
     thresholds = Thresholds(
-        supported=supported.found.threshold if supported.found else 0.5,
-        contradicted=_highest(claims, contradicted.found) if contradicted.found else 0.5,
+        supported=supported.found.threshold if supported.found else 0.0,
+        contradicted=contradicted.found.threshold if contradicted.found else 0.0,
         alpha=alpha,
         claims=len(claims),
         data=data,
@@ -110,12 +111,7 @@ def fit_thresholds(
     return Fitted(thresholds, supported, contradicted)
 
 
-def _highest(claims: Sequence[LabelledClaim], found: Called) -> float:
-    """The P of a claim, not 1 less 1 less it, which rounding may have made smaller."""
-    return max(c.probability for c in claims if 1.0 - c.probability >= found.threshold)
-
-
 def _side(claims: Sequence[LabelledClaim], side: Verdict, alpha: float) -> Side:
     own = [c for c in claims if c.may_be(side)]
-    p = [c.probability if side.supports else 1.0 - c.probability for c in own]
-    return Side(len(own), called_threshold(p, [c.label is side for c in own], alpha))
+    sure = [c.certainty for c in own]
+    return Side(len(own), called_threshold(sure, [c.label is side for c in own], alpha))

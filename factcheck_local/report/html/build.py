@@ -79,8 +79,7 @@ def to_html(assessment: dict[str, Any]) -> str:
         "doubted": doubted(assessment),
         "timing": timing(assessment),
         "promise": promise(assessment),
-        "supported_from": bound(assessment, "supported"),
-        "contradicted_to": bound(assessment, "contradicted"),
+        "least_certainty": {v: bound(assessment, v) for v in ("supported", "contradicted")},
     }
     try:
         return page.render(values) + "\n"

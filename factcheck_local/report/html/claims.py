@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from factcheck_local.report.view import DECIDES, SIGNS, place, quoted, turns_on, uncited
+from factcheck_local.report.view import DECIDES, SIGNS, place, quoted, turns_on, uncertain, uncited
 
 #: What a reader has to look at first; the first of a stretch's verdicts colours it.
 URGENCY = (
@@ -77,6 +77,7 @@ class Claim:
         strength: 1 to 3, how far P is from ½; 0 without one.
         evidence: what decides first.
         sources: those of the evidence, and those that matter without bearing on it.
+        uncertain: what an undecided claim lacks of a verdict, or empty.
         turns_on: the relation without which P crosses ½, as a sentence, or empty.
         uncited: what there is to say where there is no evidence.
     """
@@ -89,6 +90,7 @@ class Claim:
     strength: int
     evidence: tuple[ShownEvidence, ...]
     sources: tuple[Source, ...]
+    uncertain: str
     turns_on: str
     uncited: str
 
@@ -127,6 +129,7 @@ def claims_of(assessment: dict[str, Any]) -> list[Claim]:
                 strength=_strength(atom["probability"]),
                 evidence=evidence,
                 sources=_sources(atom, evidence),
+                uncertain=uncertain(assessment, atom),
                 turns_on=turns_on(assessment, atom),
                 uncited=uncited(assessment, atom),
             )

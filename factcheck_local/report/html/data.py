@@ -37,6 +37,7 @@ def data_of(
                 "text": c.atom["text"],
                 "verdict": c.verdict,
                 "probability": c.atom["probability"],
+                "certainty": c.atom.get("certainty"),
                 "evidence": {
                     e.position: [where[e.context], e.relation, e.spans] for e in c.evidence
                 },

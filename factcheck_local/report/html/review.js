@@ -174,6 +174,7 @@ function verdictLines(claim, entry, common) {
       hypothesis: claim.text,
       verdict: claim.verdict,
       probability: claim.probability,
+      certainty: claim.certainty,
       reviewed: entry.verdict || null,
       note: entry.note ?? "",
       ...common,
