@@ -239,6 +239,7 @@ def _atom(assessed: AtomAssessment, item: Item) -> dict[str, Any]:
         "label": assessed.atom.label,
         "verdict": assessed.verdict.value,
         "probability": assessed.probability,
+        "certainty": assessed.certainty,
     }
 
 

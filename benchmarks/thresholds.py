@@ -1,0 +1,187 @@
+"""Thresholds of verdicts for a card, and what they do with claims that they were not fitted on.
+
+    factcheck bench sets --data SETS --output SETS-OUT
+    python -m benchmarks.thresholds SETS-OUT --alpha 0.05 --tried HANDBOOK-OUT
+
+Reads the ``items.jsonl`` of folders that ``factcheck bench`` wrote, with claims whose labels are
+verdicts. Prints the card's table, and for the certainty and, to compare, for P alone: thresholds
+fitted on a random half of the items and tried on the other half, many times; and those of all
+items on the claims of ``--tried``, which nothing was fitted on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from factcheck_local.core.errors import FactcheckError, InputError
+from factcheck_local.core.types import Verdict
+from factcheck_local.evaluate.lines import FILE
+from factcheck_local.metrics import called_threshold
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.thresholds import LabelledClaim, fit_thresholds
+
+DRAWS = 200
+SIDES = (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+
+#: The claims of an item.
+Claims = list[LabelledClaim]
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """What thresholds of one half of the items do with the other half.
+
+    Attributes:
+        none: share of the draws without a threshold.
+        wrong: share of wrong claims among those called, mean of the draws with a threshold.
+        kept: share of what is called without thresholds that stays called, likewise.
+    """
+
+    none: float
+    wrong: float
+    kept: float
+
+
+def read_claims(folder: Path, assessor: str) -> list[Claims]:
+    """The labelled claims of a bench's folder, item by item; of an item its last line.
+
+    Raises:
+        InputError: if there is none, or a line has no certainty.
+    """
+    items: dict[str, Claims] = {}
+    try:
+        for line in (folder / FILE).read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if row["assessor"] == assessor:
+                items[row["item"]] = [_claim(a) for a in row["atoms"] if _is_labelled(a)]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder / FILE}: no lines with certainties: {error!r}") from error
+    if not any(items.values()):
+        raise InputError(f"{folder / FILE}: no labelled claims of {assessor}")
+    return list(items.values())
+
+
+def _is_labelled(atom: Mapping[str, Any]) -> bool:
+    return atom["label"] is not None and atom["probability"] is not None
+
+
+def _claim(atom: Mapping[str, Any]) -> LabelledClaim:
+    sure = float(atom["certainty"])
+    return LabelledClaim(
+        atom["probability"], sure, Verdict(atom["label"]), Verdict(atom["verdict"])
+    )
+
+
+def by_probability(claim: LabelledClaim) -> LabelledClaim:
+    """The claim as if its certainty were that of P alone."""
+    return replace(claim, certainty=max(claim.probability, 1.0 - claim.probability))
+
+
+#: What thresholds may be on, by name.
+RANKINGS: Mapping[str, Callable[[LabelledClaim], LabelledClaim]] = {
+    "certainty": lambda claim: claim,
+    "P": by_probability,
+}
+
+
+def _called(claims: Sequence[LabelledClaim], side: Verdict, least: float) -> list[bool]:
+    """Of the claims that are called so from a threshold on, whether each is wrong."""
+    return [c.label is not side for c in claims if c.may_be(side) and c.certainty >= least]
+
+
+def _threshold(claims: Sequence[LabelledClaim], side: Verdict, alpha: float) -> float | None:
+    own = [c for c in claims if c.may_be(side)]
+    found = called_threshold([c.certainty for c in own], [c.label is side for c in own], alpha)
+    return found.threshold if found else None
+
+
+def halves(items: Sequence[Claims], side: Verdict, alpha: float, *, draws: int = DRAWS) -> Halves:
+    """Fit on a random half of the items, try on the other, ``draws`` times; seed 0."""
+    draw = random.Random(0)
+    none, wrong, kept = 0, [], []
+    for _ in range(draws):
+        order = draw.sample(list(items), len(items))
+        fitted = [c for item in order[: len(order) // 2] for c in item]
+        tried = [c for item in order[len(order) // 2 :] for c in item]
+        least = _threshold(fitted, side, alpha)
+        if least is None:
+            none += 1
+            continue
+        called, before = _called(tried, side, least), _called(tried, side, 0.0)
+        wrong.append(fmean(called) if called else 0.0)
+        kept.append(len(called) / len(before) if before else 0.0)
+    return Halves(none / draws, fmean(wrong) if wrong else 0.0, fmean(kept) if kept else 0.0)
+
+
+def report(
+    items: Sequence[Claims], tried: Sequence[Claims], alpha: float, *, draws: int = DRAWS
+) -> Iterator[str]:
+    """The table, a line a side and a way of ranking."""
+    yield "| called | ranked by | halves: none | wrong | kept | all: called, wrong | tried |"
+    yield "|---|---|---|---|---|---|---|"
+    for side in SIDES:
+        for name, ranked in RANKINGS.items():
+            own = [[ranked(c) for c in item] for item in items]
+            others = [ranked(c) for item in tried for c in item]
+            found = halves(own, side, alpha, draws=draws)
+            least = _threshold([c for item in own for c in item], side, alpha)
+            cells = ["none", ""]
+            if least is not None:
+                cells = [
+                    f"{len(now)} of {len(before)}, {sum(now)}"
+                    for claims in ([c for item in own for c in item], others)
+                    for now, before in [(_called(claims, side, least), _called(claims, side, 0.0))]
+                ]
+            yield (
+                f"| {side.value} | {name} | {found.none:.0%} | {found.wrong:.3f} | "
+                f"{found.kept:.0%} | {' | '.join(cells)} |"
+            )
+
+
+def card_table(claims: Sequence[LabelledClaim], alpha: float, data: str, assessor: str) -> str:
+    """What a card's ``[risk."KEY"]`` holds.
+
+    Raises:
+        InputError: if no threshold will do on either side.
+    """
+    found = fit_thresholds(claims, alpha, data=data, assessor=assessor).thresholds
+    return "\n".join(
+        [
+            f"supported = {found.supported:.6f}",
+            f"contradicted = {found.contradicted:.6f}",
+            f"alpha = {alpha:g}",
+            f"claims = {found.claims}",
+            f'data = "{data}"',
+            f'assessor = "{assessor}"',
+        ]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--alpha", type=float, default=0.05)
+    parser.add_argument("--tried", type=Path)
+    parser.add_argument("--assessor", default=Settings().assessor)
+    parser.add_argument("--data", default="held-out sets")
+    given = parser.parse_args(arguments)
+    try:
+        items = [i for folder in given.folders for i in read_claims(folder, given.assessor)]
+        tried = read_claims(given.tried, given.assessor) if given.tried else []
+        print("\n".join(report(items, tried, given.alpha)))
+        claims = [c for item in items for c in item]
+        print(f"\n{card_table(claims, given.alpha, given.data, given.assessor)}")
+    except FactcheckError as error:
+        raise SystemExit(f"thresholds: {error}") from error
+
+
+if __name__ == "__main__":
+    main()

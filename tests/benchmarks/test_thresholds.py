@@ -1,0 +1,83 @@
+"""Thresholds for a card from a bench's lines: by hand, and what is wrong with a folder."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import thresholds
+from factcheck_local.core.types import Verdict
+from factcheck_local.pipeline.relation.risk import thresholds_from
+
+
+def atom(label: str, probability: float, certainty: float, verdict: str) -> dict[str, Any]:
+    return {
+        "id": "a",
+        "label": label,
+        "probability": probability,
+        "certainty": certainty,
+        "verdict": verdict,
+    }
+
+
+def line(item: str, *atoms: dict[str, Any], assessor: str = "fr2") -> dict[str, Any]:
+    return {"key": item, "item": item, "assessor": assessor, "atoms": list(atoms)}
+
+
+#: Of an item two true claims, and a conflict that is as probable but not as certain.
+ITEM = (
+    atom("supported", 0.9, 0.8, "supported"),
+    atom("supported", 0.8, 0.7, "supported"),
+    atom("conflicting", 0.9, 0.4, "supported"),
+    atom("not_found", 0.5, 0.5, "not_found"),
+)
+
+
+def folder(path: Path, *lines: dict[str, Any]) -> Path:
+    path.mkdir()
+    text = "\n".join(json.dumps(row) for row in lines)
+    (path / "items.jsonl").write_text(text, encoding="utf-8")
+    return path
+
+
+def test_halves_tell_certainty_from_p() -> None:
+    """By certainty the two of three that are right; by P the conflict is among the surest."""
+    items = [[thresholds._claim(a) for a in ITEM] for _ in range(8)]
+    sure = thresholds.halves(items, Verdict.SUPPORTED, 0.25, draws=20)
+    assert (sure.none, sure.wrong) == (0.0, 0.0)
+    assert sure.kept == pytest.approx(2 / 3)
+    by_p = [[thresholds.by_probability(c) for c in item] for item in items]
+    assert thresholds.halves(by_p, Verdict.SUPPORTED, 0.25, draws=20).none == 1.0
+    assert thresholds.halves(items, Verdict.CONTRADICTED, 0.25, draws=20).none == 1.0
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stale = line("s0", atom("contradicted", 0.99, 0.99, "supported"))
+    other = line("s1", atom("contradicted", 0.99, 0.99, "supported"), assessor="fr1")
+    sets = folder(tmp_path / "sets", stale, other, *(line(f"s{n}", *ITEM) for n in range(5)))
+    tried = folder(tmp_path / "tried", line("h", *ITEM))
+    thresholds.main([str(sets), "--alpha", "0.25", "--tried", str(tried), "--data", "by hand"])
+    table, _, card = capsys.readouterr().out.partition("\n\n")
+    rows = table.splitlines()
+    assert rows[2].startswith("| supported | certainty | ")
+    # all 15 that are called supported, and the three of the other folder
+    assert rows[2].endswith("| 10 of 15, 0 | 2 of 3, 0 |")
+    assert rows[3].endswith("| none |  |")
+    found = thresholds_from(tomllib.loads(card))
+    assert (found.supported, found.contradicted) == (0.7, 0.0)
+    assert (found.claims, found.data, found.assessor) == (20, "by hand", "fr2")
+
+
+@pytest.mark.parametrize("key", ["certainty", "label"])
+def test_lines_of_an_earlier_version_are_refused(tmp_path: Path, key: str) -> None:
+    old = dict(ITEM[0])
+    del old[key]
+    sets = folder(tmp_path / "sets", line("s", old))
+    with pytest.raises(SystemExit, match=r"items\.jsonl: no lines with certainties: KeyError"):
+        thresholds.main([str(sets)])
+    with pytest.raises(SystemExit, match="no labelled claims of fr1"):
+        thresholds.main([str(folder(tmp_path / "b", line("s", *ITEM))), "--assessor", "fr1"])
