@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 import torch
 from click.testing import CliRunner
+from gguf import GGUFReader
 
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from training.adapter.export import main as export
-from training.adapter.export import tensor_name, weights_of
+from training.adapter.export import tensor_name, truncated, weights_of
 from training.adapter.groups import Claim, Group, authored, pairs, sets
 from training.adapter.mixture import batches
 from training.adapter.model import LowRank, loss_of
@@ -223,6 +224,27 @@ def test_an_exported_adapter_is_read_again(tmp_path: Path) -> None:
         # Of the wide half 8 bits are kept, with a scale for 32.
         off = 0.5 / 127 * weight.abs().max() * 1.01 if name.endswith(".a") else 0.0
         assert (read[name] - weight).abs().max() <= off, name
+
+
+def test_a_lower_rank_keeps_the_largest_singular_values(tmp_path: Path) -> None:
+    draw = torch.Generator().manual_seed(0)
+    a, b = torch.randn(6, 64, generator=draw), torch.randn(32, 6, generator=draw)
+    name = "model.layers.0.self_attn.q_proj"
+    weights = {f"{name}.a": a, f"{name}.b": b}
+    for rank in (6, 4):
+        low = truncated(weights, rank)
+        assert (low[f"{name}.a"].shape, low[f"{name}.b"].shape) == ((rank, 64), (32, rank))
+        u, s, v = torch.linalg.svd(b @ a, full_matrices=False)
+        nearest = (u[:, :rank] * s[:rank]) @ v[:rank]
+        assert torch.allclose(low[f"{name}.b"] @ low[f"{name}.a"], nearest, atol=1e-4)
+    saved = {"adapter": weights, "rank": 6, "alpha": 12.0, "first_layer": 0}
+    torch.save(saved, tmp_path / "adapter.pt")
+    out = tmp_path / "adapter.gguf"
+    given = [str(tmp_path / "adapter.pt"), "--out", str(out), "--rank", "4"]
+    assert CliRunner().invoke(export, given).exit_code == 0
+    assert weights_of(out)[f"{name}.a"].shape == (4, 64)
+    # The scale, alpha / rank, is the trained one.
+    assert GGUFReader(out).fields["adapter.lora.alpha"].contents() == pytest.approx(8.0)
 
 
 def test_a_wider_adapter_begins_as_the_same_map() -> None:

@@ -5,12 +5,14 @@ r"""Write a trained adapter as a GGUF file that llama.cpp puts on the unchanged 
 
 The file is named by the prompt that the adapter was trained with. Prints the table for the
 model's card. Half of each product, the one with rows as long as the model is wide, is written in
-8 bits (Q8_0); the other half has rows of the rank, too short for blocks of 32.
+8 bits (Q8_0); the other half has rows of the rank, too short for blocks of 32. ``--rank`` writes
+a smaller file than the run trained.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -68,24 +70,53 @@ def weights_of(path: Path) -> dict[str, torch.Tensor]:
     return found
 
 
+def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch.Tensor]:
+    """The nearest maps of a lower rank, by the largest singular values of each product B A.
+
+    They stand for the same maps where alpha / rank stays the same.
+
+    Args:
+        weights: by name; ``a`` of shape (r, inputs), ``b`` of shape (outputs, r).
+        rank: at most r.
+    """
+    found = {}
+    for name, b in weights.items():
+        if not name.endswith(".b"):
+            continue
+        # Of two thin factors instead of the whole product, which has the size of the map.
+        left, inner_b = torch.linalg.qr(b.float())
+        right, inner_a = torch.linalg.qr(weights[f"{name[:-1]}a"].float().T)
+        u, s, v = torch.linalg.svd(inner_b @ inner_a.T)
+        root = s[:rank].sqrt()
+        found[name] = (left @ u[:, :rank]) * root
+        found[f"{name[:-1]}a"] = root[:, None] * (v[:rank] @ right.T)
+    return found
+
+
 @click.command()
 @click.argument("trained", type=click.Path(exists=True, path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 @click.option(
     "--architecture", default="qwen2", show_default=True, help="The model's, in its GGUF."
 )
-def main(trained: Path, out: Path, architecture: str) -> None:
+@click.option(
+    "--rank", type=click.IntRange(min=1), help="To be brought to; default: as it was trained."
+)
+def main(trained: Path, out: Path, architecture: str, rank: int | None) -> None:
     """Export TRAINED, an adapter.pt or state.pt of a run."""
     saved = torch.load(trained, weights_only=True)
+    alpha, adapter = float(saved["alpha"]), saved["adapter"]
+    if rank is not None and rank < saved["rank"]:
+        alpha, adapter = alpha * rank / saved["rank"], truncated(adapter, rank)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer = GGUFWriter(out, architecture)
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
-    writer.add_float32("adapter.lora.alpha", float(saved["alpha"]))
+    writer.add_float32("adapter.lora.alpha", alpha)
     writer.add_license("apache-2.0")
-    for name, weights in sorted(saved["adapter"].items()):
+    for name, weights in sorted(adapter.items()):
         if name.endswith(".a") and weights.shape[1] % BLOCK == 0:
-            packed = quantize(weights.float().numpy(), GGMLQuantizationType.Q8_0)
+            packed = quantize(weights.float().contiguous().numpy(), GGMLQuantizationType.Q8_0)
             writer.add_tensor(tensor_name(name), packed, raw_dtype=GGMLQuantizationType.Q8_0)
         else:
             writer.add_tensor(tensor_name(name), weights.numpy().astype(np.float16))
