@@ -1,6 +1,6 @@
 """Thresholds of verdicts for a card, and what they do with claims that they were not fitted on.
 
-    factcheck bench sets --data SETS --output SETS-OUT
+    factcheck bench sets --data SETS --assessor fr2 --output SETS-OUT
     python -m benchmarks.thresholds SETS-OUT --alpha 0.05 --tried HANDBOOK-OUT
 
 Reads the ``items.jsonl`` of folders that ``factcheck bench`` wrote, with claims whose labels are
