@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -152,10 +153,12 @@ def card_table(claims: Sequence[LabelledClaim], alpha: float, data: str, assesso
         InputError: if no threshold will do on either side.
     """
     found = fit_thresholds(claims, alpha, data=data, assessor=assessor).thresholds
+    # Rounded down, so that the claim whose certainty it is stays called.
+    sides = [math.floor(x * 1e6) / 1e6 for x in (found.supported, found.contradicted)]
     return "\n".join(
         [
-            f"supported = {found.supported:.6f}",
-            f"contradicted = {found.contradicted:.6f}",
+            f"supported = {sides[0]:.6f}",
+            f"contradicted = {sides[1]:.6f}",
             f"alpha = {alpha:g}",
             f"claims = {found.claims}",
             f'data = "{data}"',

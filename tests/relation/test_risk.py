@@ -12,13 +12,14 @@ from factcheck_local.core.errors import ModelError, StoreError
 from factcheck_local.core.types import Thresholds
 from factcheck_local.models.cards import card_from, find_card
 from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.models.registry import DEFAULT_ENCODER, DEFAULT_LLM
 from factcheck_local.pipeline.relation import CalibratedRelationModel, describe, thresholds_of
 from factcheck_local.pipeline.relation import load as load_module
 from factcheck_local.pipeline.relation.calibration import Calibration
 from factcheck_local.pipeline.relation.calibration_file import StoredCalibration, store_calibration
 from factcheck_local.pipeline.relation.guard import GuardedRelationModel
 from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
-from factcheck_local.pipeline.relation.llm import LlmPairScorer
+from factcheck_local.pipeline.relation.llm import LlmPairScorer, card_key
 from factcheck_local.pipeline.relation.load import load_relation_model
 from factcheck_local.pipeline.relation.risk import (
     StoredRisk,
@@ -66,6 +67,17 @@ def test_a_cards_table() -> None:
     assert card_risk({"relate-v1": TABLE}, "relate-v2") is None
     fr1 = card_risk({"relate-v1": TABLE | {"assessor": "fr1"}}, "relate-v1")
     assert fr1 == replace(OF_CARD, assessor="fr1")
+
+
+def test_the_default_models_come_with_thresholds() -> None:
+    """Of the adapter and the calibrations that ship: others would need others."""
+    encoder, llm = find_card(DEFAULT_ENCODER, "encoder"), find_card(DEFAULT_LLM, "llm")
+    assert list(encoder.risk) == [f"{llm.id}/{card_key(llm)}"]
+    assert card_key(llm) in llm.calibration
+    found = card_risk(encoder.risk, f"{llm.id}/{card_key(llm)}")
+    assert found is not None
+    assert (found.alpha, found.assessor) == (0.05, Settings().assessor)
+    assert (found.supported > 0.5, found.contradicted) == (True, 0.0)
 
 
 @pytest.mark.parametrize(
