@@ -4,9 +4,10 @@
     python -m benchmarks.thresholds SETS-OUT --alpha 0.05 --tried HANDBOOK-OUT
 
 Reads the ``items.jsonl`` of folders that ``factcheck bench`` wrote, with claims whose labels are
-verdicts. Prints the card's table, and for the certainty and, to compare, for P alone: thresholds
-fitted on a random half of the items and tried on the other half, many times; and those of all
-items on the claims of ``--tried``, which nothing was fitted on.
+verdicts. Prints the card's table with what the verdicts were made with, and for the certainty
+and, to compare, for P alone: thresholds fitted on a random half of the items and tried on the
+other half, many times; and those of all items on the claims of ``--tried``, which nothing was
+fitted on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import argparse
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -24,9 +25,9 @@ from typing import Any
 from factcheck_local.core.errors import FactcheckError, InputError
 from factcheck_local.core.types import Verdict
 from factcheck_local.evaluate.lines import FILE
-from factcheck_local.metrics import called_threshold
+from factcheck_local.evaluate.summary import SUMMARY
 from factcheck_local.pipeline.settings import Settings
-from factcheck_local.pipeline.verdicts.thresholds import LabelledClaim, fit_thresholds
+from factcheck_local.pipeline.verdicts.thresholds import LabelledClaim, fit_side, fit_thresholds
 
 DRAWS = 200
 SIDES = (Verdict.SUPPORTED, Verdict.CONTRADICTED)
@@ -66,7 +67,7 @@ def read_claims(folder: Path, assessor: str) -> list[Claims]:
         raise InputError(f"{folder / FILE}: no lines with certainties: {error!r}") from error
     if not any(items.values()):
         raise InputError(f"{folder / FILE}: no labelled claims of {assessor}")
-    return list(items.values())
+    return [items[name] for name in sorted(items)]  # the same draws whatever was done first
 
 
 def _is_labelled(atom: Mapping[str, Any]) -> bool:
@@ -97,10 +98,14 @@ def _called(claims: Sequence[LabelledClaim], side: Verdict, least: float) -> lis
     return [c.label is not side for c in claims if c.may_be(side) and c.certainty >= least]
 
 
-def _threshold(claims: Sequence[LabelledClaim], side: Verdict, alpha: float) -> float | None:
-    own = [c for c in claims if c.may_be(side)]
-    found = called_threshold([c.certainty for c in own], [c.label is side for c in own], alpha)
-    return found.threshold if found else None
+def _counts(claims: Sequence[LabelledClaim], side: Verdict, least: float) -> str:
+    """Claims called from a threshold on, of those called without one; how many are wrong."""
+    called = _called(claims, side, least)
+    return f"{len(called)} of {len(_called(claims, side, 0.0))}, {sum(called)}"
+
+
+def _flat(items: Iterable[Claims]) -> Claims:
+    return [claim for item in items for claim in item]
 
 
 def halves(items: Sequence[Claims], side: Verdict, alpha: float, *, draws: int = DRAWS) -> Halves:
@@ -109,13 +114,13 @@ def halves(items: Sequence[Claims], side: Verdict, alpha: float, *, draws: int =
     none, wrong, kept = 0, [], []
     for _ in range(draws):
         order = draw.sample(list(items), len(items))
-        fitted = [c for item in order[: len(order) // 2] for c in item]
-        tried = [c for item in order[len(order) // 2 :] for c in item]
-        least = _threshold(fitted, side, alpha)
-        if least is None:
+        middle = len(order) // 2
+        fitted, tried = _flat(order[:middle]), _flat(order[middle:])
+        found = fit_side(fitted, side, alpha).found
+        if found is None:
             none += 1
             continue
-        called, before = _called(tried, side, least), _called(tried, side, 0.0)
+        called, before = _called(tried, side, found.threshold), _called(tried, side, 0.0)
         wrong.append(fmean(called) if called else 0.0)
         kept.append(len(called) / len(before) if before else 0.0)
     return Halves(none / draws, fmean(wrong) if wrong else 0.0, fmean(kept) if kept else 0.0)
@@ -130,19 +135,16 @@ def report(
     for side in SIDES:
         for name, ranked in RANKINGS.items():
             own = [[ranked(c) for c in item] for item in items]
-            others = [ranked(c) for item in tried for c in item]
-            found = halves(own, side, alpha, draws=draws)
-            least = _threshold([c for item in own for c in item], side, alpha)
+            half = halves(own, side, alpha, draws=draws)
+            whole = _flat(own)
+            found = fit_side(whole, side, alpha).found
             cells = ["none", ""]
-            if least is not None:
-                cells = [
-                    f"{len(now)} of {len(before)}, {sum(now)}"
-                    for claims in ([c for item in own for c in item], others)
-                    for now, before in [(_called(claims, side, least), _called(claims, side, 0.0))]
-                ]
+            if found is not None:
+                others = [ranked(c) for c in _flat(tried)]
+                cells = [_counts(claims, side, found.threshold) for claims in (whole, others)]
             yield (
-                f"| {side.value} | {name} | {found.none:.0%} | {found.wrong:.3f} | "
-                f"{found.kept:.0%} | {' | '.join(cells)} |"
+                f"| {side.value} | {name} | {half.none:.0%} | {half.wrong:.3f} | "
+                f"{half.kept:.0%} | {' | '.join(cells)} |"
             )
 
 
@@ -167,6 +169,23 @@ def card_table(claims: Sequence[LabelledClaim], alpha: float, data: str, assesso
     )
 
 
+def signature(folder: Path) -> str:
+    """What the lines of a bench's folder were made with, as its summary says.
+
+    Raises:
+        InputError: if it has none, as where the bench did not come to its end.
+    """
+    try:
+        made = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        models = ", ".join(f"{m['id']} {m['sha256'][:8]}" for m in made["models"].values())
+        return (
+            f"{made['command']}: version {made['version']}, data {made['data'][:8]}, {models}, "
+            f"seed {made['seed']}; {made['settings']}"
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{folder / SUMMARY}: no summary of a bench: {error!r}") from error
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -180,8 +199,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         items = [i for folder in given.folders for i in read_claims(folder, given.assessor)]
         tried = read_claims(given.tried, given.assessor) if given.tried else []
         print("\n".join(report(items, tried, given.alpha)))
-        claims = [c for item in items for c in item]
-        print(f"\n{card_table(claims, given.alpha, given.data, given.assessor)}")
+        print(f"\n{card_table(_flat(items), given.alpha, given.data, given.assessor)}")
+        folders = [*given.folders, *([given.tried] if given.tried else [])]
+        print("\n" + "\n".join(map(signature, folders)))
     except FactcheckError as error:
         raise SystemExit(f"thresholds: {error}") from error
 

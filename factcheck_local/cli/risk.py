@@ -145,7 +145,9 @@ def _as_dict(entry: StoredRisk, fitted: Fitted, unlabelled: int) -> dict[str, An
 
 def _show(fitted: Fitted, alpha: float, unlabelled: int) -> None:
     own = fitted.thresholds
-    click.echo(f"claims       {own.claims}, and {unlabelled} without a label or a probability")
+    click.echo(
+        f"claims       {own.claims}, and {unlabelled} without a label, a probability or a certainty"
+    )
     sides = (
         ("supported", own.supported, fitted.supported),
         ("contradicted", own.contradicted, fitted.contradicted),

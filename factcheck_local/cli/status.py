@@ -69,9 +69,10 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
         )
     for r in risks:
         own = r.thresholds
+        sides = {"supported": own.supported, "contradicted": own.contradicted}
+        least = ", ".join(f"{side} from {t:.4f}" for side, t in sides.items() if t)
         click.echo(
-            f"thresholds of {r.relation}, {own.assessor}: certainty from {own.supported:.4f} for "
-            f"supported, {own.contradicted:.4f} for contradicted, alpha {own.alpha}, "
+            f"thresholds of {r.relation}, {own.assessor}: by certainty {least}, alpha {own.alpha}, "
             f"{own.claims} claims, {r.date}"
         )
     click.echo(

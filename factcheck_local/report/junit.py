@@ -7,15 +7,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from factcheck_local.report.places import answer_file
-from factcheck_local.report.view import (
-    citations,
-    described,
-    one_line,
-    percent,
-    turns_on,
-    uncertain,
-    uncited,
-)
+from factcheck_local.report.view import citations, described, one_line, percent, remarks, uncited
 
 #: Verdicts that are failures unless others are chosen.
 FAILURES = ("contradicted", "unsupported", "conflicting", "undecided", "not_found")
@@ -94,6 +86,5 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[str]
         yield one_line(described(c))
     if not found:
         yield uncited(assessment, atom)
-    for sentence in (uncertain(assessment, atom), turns_on(assessment, atom)):
-        if sentence:
-            yield one_line(sentence)
+    for sentence in remarks(assessment, atom):
+        yield one_line(sentence)

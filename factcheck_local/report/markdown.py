@@ -15,10 +15,9 @@ from factcheck_local.report.view import (
     one_line,
     percent,
     promise,
+    remarks,
     selection,
     timing,
-    turns_on,
-    uncertain,
     uncited,
 )
 
@@ -94,9 +93,8 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
                 f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
                 f"{plain(c.place)}, “{plain(c.quote)}”"
             )
-        for sentence in (uncertain(assessment, atom), turns_on(assessment, atom)):
-            if sentence:
-                yield f"- {plain(sentence)}"
+        for sentence in remarks(assessment, atom):
+            yield f"- {plain(sentence)}"
         yield "" if found else f"{plain(uncited(assessment, atom))}\n"
     yield "## Run"
     yield ""

@@ -21,10 +21,9 @@ from factcheck_local.report.view import (
     one_line,
     percent,
     promise,
+    remarks,
     selection,
     timing,
-    turns_on,
-    uncertain,
     uncited,
 )
 
@@ -220,7 +219,6 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
             style="dim",
         )
         text.append(f"“{one_line(citation.quote)}”")
-    for sentence in (uncertain(assessment, atom), turns_on(assessment, atom)):
-        if sentence:
-            text.append(f"\n{one_line(sentence)}", style="dim")
+    for sentence in remarks(assessment, atom):
+        text.append(f"\n{one_line(sentence)}", style="dim")
     return text

@@ -150,6 +150,11 @@ def uncertain(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
     return f"certainty {percent(atom['certainty'])}; to be called {side} takes {least}"
 
 
+def remarks(assessment: dict[str, Any], atom: dict[str, Any]) -> list[str]:
+    """Sentences to stand behind a claim's evidence: what it lacks, and what its P turns on."""
+    return [s for s in (uncertain(assessment, atom), turns_on(assessment, atom)) if s]
+
+
 def doubted(assessment: dict[str, Any]) -> list[str]:
     """Documents that the evidence makes less likely to be reliable than not, for FR4."""
     return [

@@ -41,6 +41,15 @@ def folder(path: Path, *lines: dict[str, Any]) -> Path:
     path.mkdir()
     text = "\n".join(json.dumps(row) for row in lines)
     (path / "items.jsonl").write_text(text, encoding="utf-8")
+    made = {
+        "command": "factcheck bench sets",
+        "version": "1",
+        "data": "d" * 64,
+        "settings": "factcheck-local:1|k:3",
+        "models": {"llm": {"id": "small", "sha256": "a" * 64}},
+        "seed": 0,
+    }
+    (path / "summary.json").write_text(json.dumps(made), encoding="utf-8")
     return path
 
 
@@ -61,7 +70,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     sets = folder(tmp_path / "sets", stale, other, *(line(f"s{n}", *ITEM) for n in range(5)))
     tried = folder(tmp_path / "tried", line("h", *ITEM))
     thresholds.main([str(sets), "--alpha", "0.25", "--tried", str(tried), "--data", "by hand"])
-    table, _, card = capsys.readouterr().out.partition("\n\n")
+    table, card, signed = capsys.readouterr().out.split("\n\n")
     rows = table.splitlines()
     assert rows[2].startswith("| supported | certainty | ")
     # all 15 that are called supported, and the three of the other folder
@@ -70,6 +79,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     found = thresholds_from(tomllib.loads(card))
     assert (found.supported, found.contradicted) == (0.7, 0.0)
     assert (found.claims, found.data, found.assessor) == (20, "by hand", "fr2")
+    assert signed.splitlines()[0] == (
+        "factcheck bench sets: version 1, data dddddddd, small aaaaaaaa, seed 0; "
+        "factcheck-local:1|k:3"
+    )
+    assert len(signed.splitlines()) == 2
+
+
+def test_figures_without_a_signature_are_refused(tmp_path: Path) -> None:
+    sets = folder(tmp_path / "sets", *(line(f"s{n}", *ITEM) for n in range(5)))
+    (sets / "summary.json").unlink()
+    with pytest.raises(SystemExit, match=r"summary\.json: no summary of a bench: FileNotFound"):
+        thresholds.main([str(sets), "--alpha", "0.25"])
 
 
 @pytest.mark.parametrize("key", ["certainty", "label"])

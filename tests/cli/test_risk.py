@@ -94,7 +94,7 @@ def test_from_a_review_to_undecided_and_back(tmp_path: Path, store: Path) -> Non
     done = factcheck("calibrate", "-", "--risk", 0.05, "--store", store, stdin=lines(rows))
     assert (done.code, done.err) == (0, "")
     said = [" ".join(line.split()) for line in done.out.splitlines()]
-    assert said[0] == "claims 48, and 4 without a label or a probability"
+    assert said[0] == "claims 48, and 4 without a label, a probability or a certainty"
     assert said[1:3] == [
         f"supported certainty from {surer:.4f}: 19 of the 23 that could be, 0 of them wrong",
         f"contradicted certainty from {also_sure:.4f}: 20 of the 20 that could be, 0 of them wrong",
@@ -117,8 +117,8 @@ def test_from_a_review_to_undecided_and_back(tmp_path: Path, store: Path) -> Non
     # A run repeats itself; without its thresholds it cannot.
     assert factcheck("replay", tmp_path / "run.json", "--store", store).code == 0
     shown = factcheck("status", "--store", store).out
-    said_there = f"{surer:.4f} for supported, {also_sure:.4f} for contradicted, alpha 0.05"
-    assert f"fr2: certainty from {said_there}" in shown
+    least = f"supported from {surer:.4f}, contradicted from {also_sure:.4f}"
+    assert f"fr2: by certainty {least}, alpha 0.05" in shown
     gone = factcheck("calibrate", "--risk", 0.05, "--reset", "--store", store)
     assert gone.out.startswith("removed the thresholds of ")
     assert not (store / "risk.json").exists()
@@ -220,10 +220,13 @@ def test_with_the_shipped_encoder(store: Path) -> None:
 
 
 def test_a_model_without_thresholds_of_its_own_says_so_at_once(tmp_path: Path, store: Path) -> None:
-    """Before an LLM splits the answer: none is there, and none is missed."""
+    """Before the answer is split: no stage but loading was begun."""
     (tmp_path / "answer.md").write_text(ANSWER)
-    options = ("--preset", "sure", "--relation", "encoder", "--store", store)
-    done = factcheck("verify", tmp_path / "answer.md", *options, "--llm", "smollm2-135m")
-    assert (done.code, done.out) == (2, "")
+    options = ("--preset", "sure", "--relation", "encoder", "--llm", "smollm2-135m")
+    events = ("--format", "jsonl", "--stream", "--store", store)
+    done = factcheck("verify", tmp_path / "answer.md", *options, *events)
+    assert done.code == 2
+    said = [json.loads(line) for line in done.out.splitlines()]
+    assert [event.get("stage") for event in said if event["event"] == "stage"] == ["load"]
     assert "no thresholds come with mpnet-l6-nli" in done.err
     assert "factcheck calibrate LABELS.jsonl --risk 0.05" in done.err

@@ -243,6 +243,9 @@ def test_a_lower_rank_keeps_the_largest_singular_values(tmp_path: Path) -> None:
     given = [str(tmp_path / "adapter.pt"), "--out", str(out), "--rank", "4"]
     assert CliRunner().invoke(export, given).exit_code == 0
     assert weights_of(out)[f"{name}.a"].shape == (4, 64)
+    above = CliRunner().invoke(export, [*given[:-1], "7"])
+    assert above.exit_code == 2
+    assert "adapter.pt has 6" in above.output
     # The scale, alpha / rank, is the trained one.
     assert GGUFReader(out).fields["adapter.lora.alpha"].contents() == pytest.approx(8.0)
 

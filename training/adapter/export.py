@@ -106,7 +106,9 @@ def main(trained: Path, out: Path, architecture: str, rank: int | None) -> None:
     """Export TRAINED, an adapter.pt or state.pt of a run."""
     saved = torch.load(trained, weights_only=True)
     alpha, adapter = float(saved["alpha"]), saved["adapter"]
-    if rank is not None and rank < saved["rank"]:
+    if rank is not None:
+        if rank > saved["rank"]:
+            raise click.BadParameter(f"{trained} has {saved['rank']}", param_hint="--rank")
         alpha, adapter = alpha * rank / saved["rank"], truncated(adapter, rank)
     out.parent.mkdir(parents=True, exist_ok=True)
     writer = GGUFWriter(out, architecture)

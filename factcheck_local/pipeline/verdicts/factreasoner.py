@@ -37,7 +37,6 @@ class Posterior:
 
     Attributes:
         links: the edges.
-        pairs: what they were made of, neutral pairs among them.
         marginals: None if inference failed.
         failure: why.
         sources: what FR4 says of documents.
@@ -46,7 +45,6 @@ class Posterior:
     """
 
     links: tuple[EvidenceLink, ...]
-    pairs: tuple[ScoredPair, ...]
     marginals: Marginals | None
     failure: str | None = None
     sources: tuple[SourceReliability, ...] = ()
@@ -120,11 +118,11 @@ def reason(
                 atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
             )
     except InferenceError as error:
-        return Posterior(links, tuple(pairs), None, str(error))
+        return Posterior(links, None, str(error))
     sources = tuple(
         SourceReliability(d.source, d.prior, marginals.p_true[d.variable]) for d in documents
     )
-    return Posterior(links, tuple(pairs), marginals, None, sources, found, untried)
+    return Posterior(links, marginals, None, sources, found, untried)
 
 
 def assess(
@@ -155,7 +153,7 @@ def assess(
     """
     by_id = {c.id: c for c in contexts}
     found = [
-        assess_atom(a, by_id, posterior, quotes, failures.get(a.id), settings, thresholds)
+        assess_atom(a, by_id, pairs, posterior, quotes, failures.get(a.id), settings, thresholds)
         for a in atoms
     ]
     marginals = posterior.marginals
@@ -181,6 +179,7 @@ def assess(
 def assess_atom(
     atom: Atom,
     contexts: Mapping[str, Context],
+    pairs: Sequence[ScoredPair],
     posterior: Posterior,
     quotes: Mapping[tuple[str, str], Sequence[Quote]],
     failure: str | None,
@@ -192,6 +191,7 @@ def assess_atom(
     Args:
         atom: check-worthy or not.
         contexts: by id, at least those that were read for it.
+        pairs: what the relation model read, for other atoms, too.
         posterior: of a network with the atom in it, if it is check-worthy.
         quotes: deciding sentences by (context id, atom id).
         failure: why it is ``unscored``, whatever else is known.
@@ -206,7 +206,7 @@ def assess_atom(
     own = [link for link in posterior.links if link.hypothesis == atom.id]
     own.sort(key=lambda link: (-link.probability * contexts[link.premise].prior, link.premise))
     probability = posterior.marginals.p_true[atom.id]
-    read = [pair for pair in posterior.pairs if pair.hypothesis == atom.id]
+    read = [pair for pair in pairs if pair.hypothesis == atom.id]
     sure = certainty(probability, read, contexts)
     return AtomAssessment(
         atom,

@@ -46,4 +46,4 @@ def provisional(
     posterior = reason([atom], own, related.pairs, settings, explained=False)
     failures = list(related.failures.values())
     failure = failures[-1] if failures else None
-    return assess_atom(atom, contexts, posterior, {}, failure, settings, thresholds)
+    return assess_atom(atom, contexts, related.pairs, posterior, {}, failure, settings, thresholds)

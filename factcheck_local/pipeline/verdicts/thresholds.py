@@ -91,7 +91,7 @@ def fit_thresholds(
         InputError: if no threshold will do on either side.
     """
     supported, contradicted = (
-        _side(claims, side, alpha) for side in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+        fit_side(claims, side, alpha) for side in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
     )
     if not (supported.found or contradicted.found):
         raise InputError(
@@ -111,7 +111,8 @@ def fit_thresholds(
     return Fitted(thresholds, supported, contradicted)
 
 
-def _side(claims: Sequence[LabelledClaim], side: Verdict, alpha: float) -> Side:
+def fit_side(claims: Sequence[LabelledClaim], side: Verdict, alpha: float) -> Side:
+    """The threshold of one side, *supported* or *contradicted*; see ``fit_thresholds``."""
     own = [c for c in claims if c.may_be(side)]
     sure = [c.certainty for c in own]
     return Side(len(own), called_threshold(sure, [c.label is side for c in own], alpha))
