@@ -14,6 +14,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from factcheck_local.core.progress import Progress, silent
+
 FloatArray = npt.NDArray[np.float32]
 
 Role = Literal["system", "user", "assistant"]
@@ -142,6 +144,7 @@ class Adapted(ChatModel, Protocol):
         *,
         least: float,
         max_tokens: int,
+        progress: Progress = silent,
     ) -> list[Labelled]:
         """Score labels after endings, and behind the first label write on where it is probable.
 
@@ -154,6 +157,7 @@ class Adapted(ChatModel, Protocol):
             labels: texts whose first tokens differ.
             least: probability of the first label from which its text is written, in [0, 1].
             max_tokens: longest text.
+            progress: called as replies are complete.
 
         Returns:
             One for each ending.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.models.contracts import FloatArray, Labelled, Message
 from factcheck_local.models.prompts import finished
 
@@ -81,8 +82,10 @@ class FakeAdapted(FakeChatModel):
         *,
         least: float,
         max_tokens: int,
+        progress: Progress = silent,
     ) -> list[Labelled]:
-        """Labels and texts by script."""
+        """Labels and texts by script, all at once."""
+        progress(len(endings), len(endings))
         scores = self.score_labels(messages, endings, labels)
         return [
             Labelled(

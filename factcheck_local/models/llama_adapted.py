@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.prompt_states import PromptStates
 
@@ -86,6 +87,7 @@ class AdaptedModel:
         *,
         least: float,
         max_tokens: int,
+        progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts after endings of one shared prompt; see ``Adapted``.
 
@@ -95,5 +97,11 @@ class AdaptedModel:
         if self._prompt is None:
             raise ModelError(f"{self.id}: no adapter to write with")
         return self._model.label_and_write(
-            self._prompt, messages, endings, labels, least=least, max_tokens=max_tokens
+            self._prompt,
+            messages,
+            endings,
+            labels,
+            least=least,
+            max_tokens=max_tokens,
+            progress=progress,
         )

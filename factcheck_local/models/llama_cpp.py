@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Self
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.cards import ModelCard, data_directory
 from factcheck_local.models.chat_format import chat_format
@@ -245,6 +246,7 @@ class LlamaCppModel:
         *,
         least: float,
         max_tokens: int,
+        progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts with the adapter for a prompt; see ``Adapted``."""
         self._cache.use(prompt)
@@ -256,6 +258,10 @@ class LlamaCppModel:
         self._cache.read(stem, room=longest + max_tokens, fixed=self._fixed(messages))
         label_tokens = self._first_tokens(labels)
         found: list[Labelled] = []
+
+        def told(going: int) -> None:
+            progress(min(len(found) + BRANCHES, len(tails)) - going, len(tails))
+
         for at in range(0, len(tails), BRANCHES):
             group = dict(enumerate(tails[at : at + BRANCHES], start=1))
             with self._llama.branched(len(group), len(stem)):
@@ -263,20 +269,24 @@ class LlamaCppModel:
                 scores = [self._label_scores(row, label_tokens) for row in rows]
                 writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
                 starts = {b: (begin, len(stem) + len(group[b])) for b in writing}
-                texts = self._written(starts, max_tokens)
+                texts = self._written(starts, max_tokens, told)
             found += [
                 Labelled(tuple(s.tolist()), texts.get(b)) for b, s in enumerate(scores, start=1)
             ]
         return found
 
     def _written(
-        self, pieces: Mapping[int, tuple[list[int], int]], max_tokens: int
+        self,
+        pieces: Mapping[int, tuple[list[int], int]],
+        max_tokens: int,
+        left: Callable[[int], None],
     ) -> dict[int, str]:
         """Go on with branches, each its likeliest token at a time, until its turn ends.
 
         Args:
             pieces: by branch what it begins with and the position of that.
             max_tokens: of each.
+            left: called with how many go on, when there are fewer.
         """
         said: dict[int, bytes] = dict.fromkeys(pieces, b"")
         going = dict(pieces)
@@ -290,6 +300,8 @@ class LlamaCppModel:
                 if not self._llama.ends_turn(token):
                     said[branch] += self._llama.piece(token)
                     following[branch] = ([token], start + len(tokens))
+            if len(following) < len(going):
+                left(len(following))
             going = following
         return {branch: text.decode("utf-8", "replace") for branch, text in said.items()}
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from factcheck_local.core.errors import ModelError
 from factcheck_local.core.keyed_file import KeyedFile
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.contracts import (
     Adaptable,
@@ -155,11 +156,13 @@ class CachedChatModel:
         *,
         least: float,
         max_tokens: int,
+        progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts with the adapter for a prompt, whose hash is ``sha256``."""
         keys = [self._key(messages, e, list(labels), least, max_tokens, sha256) for e in endings]
         found = self._read(keys)
         missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
+        known = len(endings) - len(missing)
         if missing:
             replies, taken = self._timed(
                 lambda model: (
@@ -171,6 +174,7 @@ class CachedChatModel:
                         labels,
                         least=least,
                         max_tokens=max_tokens,
+                        progress=lambda done, _: progress(known + done, len(endings)),
                     )
                 )
             )
@@ -262,6 +266,7 @@ class AdaptedCache:
         *,
         least: float,
         max_tokens: int,
+        progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts; see ``Adapted``. The missing endings are read together."""
         return self._model.label_and_write(
@@ -272,4 +277,5 @@ class AdaptedCache:
             labels,
             least=least,
             max_tokens=max_tokens,
+            progress=progress,
         )

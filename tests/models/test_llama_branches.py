@@ -101,6 +101,27 @@ def test_more_endings_than_branches_and_the_same_again(
     assert ask(CHAT, many, LABELS, least=0.0, max_tokens=3) == found
 
 
+def test_progress_counts_what_is_complete(
+    model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Replies that end with their first token, in groups of two; a cache's count at once."""
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.BRANCHES", 2)
+    monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: True)
+    told: list[tuple[int, int]] = []
+    asked = {"least": 0.0, "max_tokens": 3, "progress": lambda *at: told.append(at)}
+    model.adapted(PROMPT).label_and_write(CHAT, ENDINGS, LABELS, **asked)
+    assert told == [(2, 3), (3, 3)]
+    card = find_card("smollm2-135m", "llm")
+    adapters = {PROMPT: write_adapter(tmp_path / "none.gguf", size=0)}
+    kept = CachedChatModel(lambda: model, card.id, card.sha256, tmp_path / "said.sqlite", adapters)
+    adapted = adapted_to(kept, PROMPT)
+    assert adapted is not None
+    adapted.label_and_write(CHAT, ENDINGS[:1], LABELS, **asked)
+    told.clear()
+    adapted.label_and_write(CHAT, ENDINGS, LABELS, **asked)
+    assert told == [(3, 3)]
+
+
 def test_what_does_not_fit_is_an_error_and_harms_nothing(model: LlamaCppModel) -> None:
     ask = model.adapted(PROMPT).label_and_write
     before = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=3)

@@ -19,12 +19,12 @@ from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from training.adapter.export import main as export
-from training.adapter.export import tensor_name, truncated, weights_of
+from training.adapter.export import tensor_name, truncated, weights_of, widened
 from training.adapter.groups import Claim, Group, authored, pairs, sets
 from training.adapter.mixture import batches
 from training.adapter.model import LowRank, loss_of
 from training.adapter.packing import Packer
-from training.adapter.train import rate, widened
+from training.adapter.train import rate
 from training.mixture import Source, without
 from training.overlap import Held
 

@@ -70,6 +70,25 @@ def weights_of(path: Path) -> dict[str, torch.Tensor]:
     return found
 
 
+def widened(
+    weights: Mapping[str, torch.Tensor], fresh: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """Weights of a lower rank put into fresh ones; the maps they stand for stay the same.
+
+    That holds where alpha / rank is the same for both. Layers without fresh weights are left out.
+
+    Args:
+        weights: by name; ``a`` of shape (r, inputs), ``b`` of shape (outputs, r).
+        fresh: the same with rank R >= r, each ``b`` zero.
+    """
+    found = {}
+    for name, parameter in fresh.items():
+        wide, narrow = parameter.detach().clone(), weights[name]
+        wide[: narrow.shape[0], : narrow.shape[1]] = narrow
+        found[name] = wide
+    return found
+
+
 def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch.Tensor]:
     """The nearest maps of a lower rank, by the largest singular values of each product B A.
 

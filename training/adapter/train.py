@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ import torch
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
-from training.adapter.export import weights_of
+from training.adapter.export import weights_of, widened
 from training.adapter.groups import Group
 from training.adapter.mixture import batches, sources
 from training.adapter.model import Adapted, load, loss_of
@@ -150,25 +149,6 @@ def main(
 def rate(progress: float, peak: float) -> float:
     """Learning rate: 3 % warm-up, constant for a third, then linear to a fiftieth."""
     return peak * min(1.0, progress / 0.03) * max(0.02, min(1.0, (1.0 - progress) / 0.65))
-
-
-def widened(
-    weights: Mapping[str, torch.Tensor], fresh: Mapping[str, torch.Tensor]
-) -> dict[str, torch.Tensor]:
-    """Weights of a lower rank put into fresh ones; the maps they stand for stay the same.
-
-    That holds where alpha / rank is the same for both. Layers without fresh weights are left out.
-
-    Args:
-        weights: by name; ``a`` of shape (r, inputs), ``b`` of shape (outputs, r).
-        fresh: the same with rank R >= r, each ``b`` zero.
-    """
-    found = {}
-    for name, parameter in fresh.items():
-        wide, narrow = parameter.detach().clone(), weights[name]
-        wide[: narrow.shape[0], : narrow.shape[1]] = narrow
-        found[name] = wide
-    return found
 
 
 def _saved(model: Adapted, rank: int, first_layer: int) -> dict[str, Any]:

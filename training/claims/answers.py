@@ -53,11 +53,11 @@ def is_held_out(question: str) -> bool:
     return int.from_bytes(digest[:8], "big") % HELD_OUT == 0
 
 
-def answers(folder: Path, *, held_out: bool) -> list[LabelledAnswer]:
-    """The answers of ``training/data/atoms``, those held out or the others."""
+def answers(place: Path, *, held_out: bool) -> list[LabelledAnswer]:
+    """The answers of ``training/data/atoms`` or of a file there, those held out or the others."""
     return [
         LabelledAnswer(row["question"], row["answer"], tuple(_parts(row)))
-        for path in sorted(folder.glob("*.jsonl"))
+        for path in (sorted(place.glob("*.jsonl")) if place.is_dir() else (place,))
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
         if is_held_out(row["question"]) == held_out
     ]

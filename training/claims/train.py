@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import torch
@@ -26,6 +26,7 @@ import torch.nn.functional as F
 from factcheck_local.correct.replace import ADAPTED_PROMPT as CORRECT
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
+from training.adapter.export import weights_of, widened
 from training.adapter.model import Adapted, load
 from training.claims.answers import LabelledAnswer, answers, needs_question
 from training.claims.corrections import corrections, packed
@@ -34,6 +35,7 @@ from training.claims.packing import Packer, Taught
 DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 300
 LOG_STEPS = 5
+T = TypeVar("T")
 #: Share of the answers that do without their question which are read without it.
 WITHOUT_QUESTION = 0.4
 #: Tokens that none of the replies has, among which the right one is to be found, too.
@@ -94,7 +96,19 @@ class Teacher:
 @click.option("--base", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-@click.option("--start", type=click.Path(exists=True, path_type=Path), help="An adapter.pt.")
+@click.option(
+    "--from",
+    "begin",
+    type=click.Path(exists=True, path_type=Path),
+    help="An exported adapter to begin with, with the same alpha / rank.",
+)
+@click.option(
+    "--sample",
+    "sampled",
+    type=(str, click.FloatRange(0, 1)),
+    multiple=True,
+    help="FILE SHARE: so much of a file of the own data; all of it where none is given.",
+)
 @click.option("--epochs", type=float, default=2, show_default=True)
 @click.option("--rank", type=int, default=16, show_default=True)
 @click.option("--alpha", type=float, default=32, show_default=True)
@@ -108,7 +122,8 @@ def main(
     base: Path,
     own: Path,
     out: Path,
-    start: Path | None,
+    begin: Path | None,
+    sampled: tuple[tuple[str, float], ...],
     epochs: float,
     rank: int,
     alpha: float,
@@ -125,19 +140,23 @@ def main(
     out.mkdir(parents=True, exist_ok=True)
     model = load(base, rank=rank, alpha=alpha, first_layer=first_layer)
     packer = Packer(model.tokenize, chat_format(template), load_prompt("claims"))
-    rng = random.Random(seed)
+    rng, shares = random.Random(seed), dict(sampled)
     lessons = [
         taught
-        for answer in answers(own / "atoms", held_out=False)
+        for path in sorted((own / "atoms").glob("*.jsonl"))
+        for answer in _part(answers(path, held_out=False), shares.pop(path.stem, 1.0), rng)
         for taught in packer.pack(_drawn(answer, rng), most=tokens)
     ]
+    wrong = corrections(own / "corrections", held_out=False)
     lessons += packed(
-        rng.sample(wrong := corrections(own / "corrections", held_out=False), len(wrong)),
+        _part(wrong, shares.pop("corrections", 1.0), rng),
         tokenize=model.tokenize,
         template=chat_format(template),
         prompt=load_prompt(CORRECT),
         most=tokens,
     )
+    if shares:
+        raise click.BadParameter(f"no file {', '.join(shares)} in {own}", param_hint="--sample")
     size = sum(len(taught.tokens) for taught in lessons)
     click.echo(f"{len(lessons)} sequences of {size} tokens", err=True)
     teacher = Teacher(model, first_layer, _vocabulary(lessons, model))
@@ -150,8 +169,8 @@ def main(
         optimizer.load_state_dict(saved["optimizer"])
         step, seconds = saved["step"], saved["seconds"]
         click.echo(f"goes on after {step} steps, {seconds / 60:.0f} min", err=True)
-    elif start is not None:
-        model.restore(torch.load(start, weights_only=True)["adapter"])
+    elif begin is not None:
+        model.restore(widened(weights_of(begin), adapter))
     steps = round(epochs * len(lessons))
     begun, last_save = time.monotonic() - seconds, seconds
     kinds: list[float] = []
@@ -191,6 +210,11 @@ def rate(progress: float, peak: float) -> float:
         return peak * max(0.1, progress / 0.05)
     fallen = math.cos((progress - 0.05) / 0.95 * math.pi)
     return peak * max(0.02, 0.5 + 0.5 * fallen)
+
+
+def _part(items: Sequence[T], share: float, rng: random.Random) -> list[T]:
+    """A share of the items, in another order."""
+    return rng.sample(items, round(share * len(items)))
 
 
 def _drawn(answer: LabelledAnswer, rng: random.Random) -> LabelledAnswer:

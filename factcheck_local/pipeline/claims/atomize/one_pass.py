@@ -83,11 +83,16 @@ def take_apart(
         i for i, s in enumerate(segments) if s.kind is None and (chosen is None or i in chosen)
     ]
     replies: dict[int, Labelled | ScoringError] = {}
+
+    def told(done: int, _: int) -> None:
+        progress(len(replies) + done, len(asked))
+
     for shown, group in _windows(answer.text, segments, asked):
         for at in range(0, len(group), TOGETHER):
             together = group[at : at + TOGETHER]
-            replies |= _replies(shown, [segments[i] for i in together], together, answer, model)
-            progress(len(replies), len(asked))
+            parts = [segments[i] for i in together]
+            replies |= _replies(shown, parts, together, answer, model, told)
+            told(0, 0)
 
     def split(index: int) -> Split:
         reply = replies[index]
@@ -133,7 +138,12 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
 
 
 def _replies(
-    shown: str, parts: Sequence[Segment], places: Sequence[int], answer: Answer, model: Adapted
+    shown: str,
+    parts: Sequence[Segment],
+    places: Sequence[int],
+    answer: Answer,
+    model: Adapted,
+    progress: Progress,
 ) -> dict[int, Labelled | ScoringError]:
     prompt = load_prompt(PROMPT)
     endings = [
@@ -146,6 +156,7 @@ def _replies(
             list(KINDS),
             least=MIN_CHECKABLE,
             max_tokens=MAX_TOKENS,
+            progress=progress,
         )
     except ScoringError as error:
         return dict.fromkeys(places, error)
