@@ -115,8 +115,9 @@ def test_a_clause_that_is_left_out_is_added() -> None:
     assert found.completed == 1
 
 
-def test_a_citation_is_no_number_that_a_claim_left_out() -> None:
-    said = "The lift carries 630 kg [2, 3]."
+@pytest.mark.parametrize("citation", ["[2, 3]", "[1-4]", "[1, p. 7]", "[3, Art. 99(6)]"])
+def test_a_citation_is_no_number_that_a_claim_left_out(citation: str) -> None:
+    said = f"The lift carries 630 kg {citation}."
     found = apart(model(The="The lift carries 630 kg."), Answer(said))
     assert [a.text for a in found.atoms] == ["The lift carries 630 kg."]
     assert found.atoms[0].original == said

@@ -119,6 +119,8 @@ def test_clauses_split_at_coordination_but_not_inside_a_list() -> None:
         "up to ten unused days can be carried over.",
     ]
     assert clauses("Cats and dogs are allowed.") == ["Cats and dogs are allowed."]
+    hours = "Tickets that come in between 22:00 and 7:00 are not looked at by anybody."
+    assert clauses(hours) == [hours]
 
 
 def test_clauses_together_are_the_sentence() -> None:

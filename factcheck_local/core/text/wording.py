@@ -14,7 +14,8 @@ from typing import Any
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
-_COORDINATION = re.compile(r"[,;]?\s+(?:and|but|while|whereas)\s+|;\s+")
+#: What joins clauses; an "and" between two numbers joins these.
+_COORDINATION = re.compile(r"[,;]?\s+(?:and(?!(?<=\d and)\s\d)|but|while|whereas)\s+|;\s+")
 _NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(

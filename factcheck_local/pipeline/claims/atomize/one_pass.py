@@ -52,8 +52,8 @@ MIN_KNOWN = 0.6
 #: Characters of an answer that are read at once, and of what stands in front of them.
 WINDOW, BEFORE = 5000, 1500
 
-#: A number in brackets names a source, and no claim takes it up.
-_CITATION = re.compile(r"\s*\[\d+(?:[,–-]\s*\d+)*\]")
+#: A number in brackets names a source, a page or an article of it behind it; no claim takes it up.
+_CITATION = re.compile(r"\s*\[\d+(?:[,–-]\s*[^\[\]]{1,40})?\](?!\()")
 
 #: Longest claims of a unit, twice those of the training data: what is longer repeats itself.
 MAX_TOKENS = 192
