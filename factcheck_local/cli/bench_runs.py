@@ -21,7 +21,7 @@ from factcheck_local.models.contracts import Identified, identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
-from factcheck_local.pipeline.relation import load_relation_model
+from factcheck_local.pipeline.relation import relation_model_of
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.scale.cluster import connected
 from factcheck_local.scale.pool import Pool
@@ -122,14 +122,16 @@ def factor_run(
     items, digest = factor.load(data)
     named = {settings.relation: relation_of(settings, llm)}
     if settings.relation != "encoder":
-        named["encoder"] = load_relation_model(
-            "encoder",
-            default_llm=settings.llm,
-            quantities=settings.quantities,
-            cut_instructions=settings.cut_instructions,
-            tables=settings.tables,
-        )
-    rows = factor.run(items, named, out, limit=signed.limit, seed=signed.seed, progress=_progress())
+        named["encoder"] = relation_model_of(replace(settings, relation="encoder", budget=None))
+    rows = factor.run(
+        items,
+        named,
+        out,
+        settings=settings,
+        limit=signed.limit,
+        seed=signed.seed,
+        progress=_progress(),
+    )
     own = {name: [r for r in rows if r["model"] == name] for name in named}
     return summary.write(
         out,

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from factcheck_local.cli.choosing import choose_settings
 from factcheck_local.cli.common import input_name, json_lines, json_option, write_json
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
@@ -30,14 +31,14 @@ from factcheck_local.pipeline.relation.calibration_file import (
 from factcheck_local.pipeline.relation.load import (
     card_calibration,
     load_pair_scorer,
-    load_relation_model,
     relation_card,
+    relation_model_of,
 )
 from factcheck_local.pipeline.relation.risk import read_risks, remove_risks
 from factcheck_local.pipeline.relation.scorer import LogProbabilities, PairScorer, Premise
 from factcheck_local.pipeline.relation.tables import written_out
 from factcheck_local.pipeline.relation.validation import FOLDS, Quality, cross_validated, quality
-from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings
+from factcheck_local.pipeline.settings import GRAPH_ASSESSORS
 
 #: With fewer, three parameters follow chance more than the model.
 MIN_LABELS = 30
@@ -56,8 +57,12 @@ class _Labelled:
 
 @click.command("calibrate")
 @click.argument("labels", required=False)
-@click.option("--relation", metavar="NAME", default="llm", show_default=True, help="The model.")
-@click.option("--llm", metavar="NAME", default=DEFAULT_LLM, show_default=True)
+@click.option(
+    "--relation",
+    metavar="NAME",
+    help="The model; by default the LLM, with --risk what verify uses.",
+)
+@click.option("--llm", metavar="NAME", help=f"By default that of verify, {DEFAULT_LLM}.")
 @store_option
 @click.option(
     "--risk",
@@ -69,9 +74,7 @@ class _Labelled:
 @click.option(
     "--assessor",
     type=click.Choice(GRAPH_ASSESSORS),
-    default=Settings().assessor,
-    show_default=True,
-    help="Whose verdicts they are; for --risk.",
+    help="Whose verdicts they are, for --risk; by default that of verify.",
 )
 @click.option(
     "--reset", is_flag=True, help="Forget the store's calibration and thresholds of this model."
@@ -81,11 +84,11 @@ class _Labelled:
 def command(
     context: click.Context,
     labels: str | None,
-    relation: str,
-    llm: str,
+    relation: str | None,
+    llm: str | None,
     store_path: StorePlace | None,
     risk: float | None,
-    assessor: str,
+    assessor: str | None,
     reset: bool,
     as_json: bool,
 ) -> None:
@@ -105,10 +108,11 @@ def command(
     of {"probability", "certainty", "verdict"}, the first two of a run, and what is true:
     supported, contradicted, conflicting or not_found. The claims have to be like those
     that will be verified, and none chosen for how it came out. What is fitted is kept in
-    the store: verify then calls a claim undecided whose certainty is below the threshold.
+    the store: verify then calls a claim undecided whose certainty is below the threshold,
+    with the models and settings that are the store's now, and with no others.
     Calibrate the model first: another calibration takes the thresholds back. --reset
-    forgets calibration and thresholds of a model; --risk ALPHA --reset the thresholds
-    alone, a cascade's, too.
+    forgets calibration and thresholds of a model, also those of a cascade that it is in;
+    --risk ALPHA --reset the thresholds alone.
 
     \b
     Exit codes:
@@ -122,19 +126,19 @@ def command(
     """
     if (labels is None) == (not reset):
         raise click.UsageError("expected either LABELS or --reset")
+    options = {"relation": relation, "llm": llm, "assessor": assessor}
+    with open_store(store_path) as store:
+        folder = store.path
+        settings = choose_settings(options, (), None, store).settings
     if risk is not None:
-        with open_store(store_path) as store:
-            folder = store.path
-        model = load_relation_model(relation, default_llm=llm, store_dir=folder)
+        model = relation_model_of(settings, store_dir=folder)
         if labels is None:
             reset_risk(folder, model, as_json=as_json)
         else:
-            fit_risk(labels, risk, assessor, model, folder, as_json=as_json)
+            fit_risk(labels, risk, settings.assessor, model, folder, as_json=as_json)
         return
     rows, verdicts = ([], 0) if labels is None else _read(labels)
-    card = relation_card(relation, llm)
-    with open_store(store_path) as store:
-        folder = store.path
+    card = relation_card(relation or "llm", settings.llm)
     scorer = load_pair_scorer(card, cache_dir=folder)
     if labels is None:
         _reset(folder, scorer, as_json=as_json)

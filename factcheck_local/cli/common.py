@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -150,10 +150,29 @@ def check_writable(output: Path | None) -> None:
     """Refuse an output that cannot be made, before hours are spent on it.
 
     Raises:
-        InputError: if its folder is not there.
+        InputError: if its folder is not there, or it is one itself.
     """
-    if output is not None and not output.parent.is_dir():
+    if output is None:
+        return
+    if output.is_dir():
+        raise InputError(f"{output}: cannot be written: it is a folder")
+    if not output.parent.is_dir():
         raise InputError(f"{output}: cannot be written: no folder {output.parent}")
+
+
+def refuse_overwriting(targets: Iterable[Path], inputs: Iterable[str]) -> None:
+    """Refuse to write over what is read; ``-`` is no file.
+
+    Raises:
+        InputError: naming the first that would be lost.
+    """
+    read = [Path(name) for name in inputs if name != STDIN and os.path.exists(name)]
+    for target in targets:
+        if target.exists() and any(target.samefile(one) for one in read):
+            raise InputError(
+                f"{target}: is read, and would be overwritten",
+                hint="--output another file or folder",
+            )
 
 
 def read_input(name: str) -> tuple[bytes, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,11 +12,12 @@ import click
 from factcheck_local import __version__
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import json_option, llm_option, relation_option, write_json
-from factcheck_local.cli.places import store_option
+from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.core.errors import StoreError
 from factcheck_local.doctor import Finding, examine
 from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.folder import find_store
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.view import one_line
 
 PROBLEMS = 1
@@ -52,15 +54,32 @@ def command(
       factcheck doctor --llm qwen2.5-coder-0.5b --speed
     """
     chosen = {"llm": llm, "relation": relation}
-    settings = choose_settings(chosen, assigned, preset, None).settings
+    place = store_path or _nearest()
+    settings = _settings(chosen, assigned, preset, place)
     found: list[Finding] = []
-    for finding in examine(settings, store_path or _nearest(), speed=speed):
+    for finding in examine(settings, place, speed=speed):
         found.append(finding)
         if not as_json:
             click.echo(_line(finding))
     if as_json:
         write_json({"version": __version__, "findings": [asdict(f) for f in found]})
     sys.exit(PROBLEMS if any(f.state == "problem" for f in found) else 0)
+
+
+def _settings(
+    options: Mapping[str, str | None],
+    assigned: tuple[str, ...],
+    preset: str | None,
+    place: StorePlace | None,
+) -> Settings:
+    """Those of verify with this store; without it where it cannot be opened, which is a finding."""
+    try:
+        if place is not None:
+            with open_store(place) as store:
+                return choose_settings(options, assigned, preset, store).settings
+    except StoreError:
+        pass
+    return choose_settings(options, assigned, preset, None).settings
 
 
 def _nearest() -> Path | None:

@@ -22,9 +22,10 @@ from factcheck_local.markov import (
     network_to_uai,
 )
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA
 from factcheck_local.report.fact_graph import to_fact_graph
-from factcheck_local.report.stored import checked
+from factcheck_local.report.stored import checked, complete
 
 PGMPY = "pgmpy"
 
@@ -41,9 +42,7 @@ PGMPY = "pgmpy"
 @click.option(
     "--factors",
     type=click.Choice(get_args(Parameterisation)),
-    default="conditional",
-    show_default=True,
-    help="Parameterisation of a fact graph's relations.",
+    help="Parameterisation of a fact graph's relations; by default the run's, or conditional.",
 )
 @click.option(
     "--max-width",
@@ -66,7 +65,7 @@ PGMPY = "pgmpy"
 def command(
     graph: str,
     method: Method | Literal["pgmpy"],
-    factors: Parameterisation,
+    factors: Parameterisation | None,
     max_width: int,
     seed: int,
     write_uai: Path | None,
@@ -92,8 +91,12 @@ def command(
         else:
             value = load_json(text, name)
             if isinstance(value, dict) and value.get("schema") == SCHEMA:
-                value = to_fact_graph(checked(value, name))
-            network = network_from_graph(value, factors)
+                with complete(name):
+                    factors = (
+                        factors or Settings(factors=value["run"]["settings"]["factors"]).factors
+                    )
+                    value = to_fact_graph(checked(value, name))
+            network = network_from_graph(value, factors or Settings().factors)
     except RecordError as error:
         # What is not JSON is named already.
         raise error if str(error).startswith(name) else RecordError(f"{name}: {error}") from error

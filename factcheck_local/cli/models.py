@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from factcheck_local.cli.common import check_writable, json_option, write_json
-from factcheck_local.cli.messages import formerly, tell
+from factcheck_local.cli.messages import complain, formerly, tell
 from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
@@ -184,7 +184,7 @@ def check_models(names: tuple[str, ...]) -> None:
             found = _check(card)
         except FactcheckError as error:
             failed += 1
-            tell(f"{card.id}: {error}")
+            complain(f"{card.id}: {error}", error.hint, error.exit_code)
         else:
             click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)

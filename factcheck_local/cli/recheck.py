@@ -114,24 +114,27 @@ def command(
     done: list[dict[str, Any]] = []
     code = 0
     place = store_path or find_store(Path.cwd())
-    with open_stores(place) as store:
-        present = frozenset(s.source for s in store.sources())
-        repeat = partial(_by_workers, workers, place) if workers else partial(_here, store)
-        for found in _recheck(past, store.digest(), repeat, every=every):
-            if found.failure is not None and len(past) == 1:
-                raise found.failure
-            written = write and found.new is not None and not found.unscored
-            if written:
-                text = json.dumps(found.new, ensure_ascii=False, indent=2, allow_nan=False)
-                replace_file(Path(found.past.name), (text + "\n").encode())
-            if as_json:
-                done.append(_as_dict(found, present, written=written))
-            else:
-                _show(found, present, written=written)
-            code = max(code, _exit_code(found))
-    if as_json:
-        order = {input_name(name): i for i, name in enumerate(runs)}
-        write_json(sorted(done, key=lambda row: order[row["run"]]))
+    try:
+        with open_stores(place) as store:
+            present = frozenset(s.source for s in store.sources())
+            repeat = partial(_by_workers, workers, place) if workers else partial(_here, store)
+            for found in _recheck(past, store.digest(), repeat, every=every):
+                if found.failure is not None and len(past) == 1:
+                    raise found.failure
+                written = write and found.new is not None and not found.unscored
+                if written:
+                    text = json.dumps(found.new, ensure_ascii=False, indent=2, allow_nan=False)
+                    replace_file(Path(found.past.name), (text + "\n").encode())
+                if as_json:
+                    done.append(_as_dict(found, present, written=written))
+                else:
+                    _show(found, present, written=written)
+                code = max(code, _exit_code(found))
+    finally:
+        # Of an interrupted run, too: what was written is not told a second time.
+        if as_json and (done or sys.exception() is None):
+            order = {input_name(name): i for i, name in enumerate(runs)}
+            write_json(sorted(done, key=lambda row: order[row["run"]]))
     sys.exit(code)
 
 

@@ -17,8 +17,10 @@ from factcheck_local.cli.common import (
     read_input,
     write_report,
 )
+from factcheck_local.cli.messages import complain
 from factcheck_local.cli.outcome import BELOW, is_below
 from factcheck_local.cli.stored import read_run
+from factcheck_local.core.errors import InputError
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.report.events import event_json_schema
 from factcheck_local.report.many_answers import SUMMARY_SCHEMA
@@ -72,7 +74,7 @@ def command(
     Exit codes:
       0 shown
       1 shown, and some claim has a verdict of --fail-on
-      2 usage or bad input
+      2 usage or bad input, or the summary names answers that could not be verified
     \b
     Example:
       factcheck report run.json --format markdown --output report.md
@@ -86,10 +88,12 @@ def command(
         raise click.UsageError(f"{form} is of one answer, and a summary of several")
     with complete(name):
         found = _listed(assessment, value) if many else [checked(value, name)]
-        if found:
-            write_report(found, form, output, view, titled=many)
+        write_report(found, form, output, view, titled=many)
         below = any(is_below(a["summary"], None, fail_on) for a in found)
-    sys.exit(BELOW if below else 0)
+        code = BELOW if below else 0
+        for lost in value["failed"] if many else ():
+            code = complain(lost["error"], None, InputError.exit_code)
+    sys.exit(code)
 
 
 def _listed(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:

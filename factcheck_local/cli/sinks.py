@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -166,6 +167,11 @@ class Folder:
         replace_file(self.path / "index.html", to_overview(self.summary))
         tell(f"written to {self.path / 'index.html'}")
 
+    def targets(self, names: Iterable[str]) -> list[Path]:
+        """The files that are written if these are the reports' names."""
+        found = [self._place(name, form) for name in names for form in ("json", self.form)]
+        return [*found, self.path / "summary.json", self.path / "index.html"]
+
     def _place(self, name: str, form: str) -> Path:
         return self.path / f"{name}{FORMATS[form]}"
 
@@ -174,6 +180,8 @@ def make_sink(form: str, view: View, output: str | None, *, many: bool, again: b
     """A folder where there are several answers, or where the output is or looks like one."""
     if output is None:
         return Stream(form, view, None, many)
+    if not output:
+        raise click.BadParameter("expected a file or a folder", param_hint="--output")
     folder = many or os.path.isdir(output) or output.endswith(("/", os.sep))
     if folder:
         return Folder(Path(output), form, view, again)

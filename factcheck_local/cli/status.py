@@ -96,16 +96,17 @@ def _lines(found: Contents) -> Iterator[str]:
     for s in found.sources:
         access = "" if s.groups is None else f"  only {', '.join(sorted(s.groups)) or 'nobody'}"
         state = "" if s.complete else "  (interrupted: index again)"
-        name, rule = one_line(s.source), one_line(s.prior_rule)
+        name, rule, access = map(one_line, (s.source, s.prior_rule, access))
         yield f"{s.prior:<8g} {s.chunks:>4} passages  {name}  [{rule}]{access}{state}"
         if s.note:
             yield f"{'':8} {one_line(s.note)}"
     for entry in found.left_out:
         if entry.failed:
             yield f"failed: {one_line(entry.source)}: {one_line(entry.reason)}"
-    for name, c in found.folders.items():
+    for folder, c in found.folders.items():
+        name = f"{one_line(folder)}/" if folder else "(top)"
         yield (
-            f"{name + '/' if name else '(top)'}: {c.documents} documents, {c.passages} passages, "
+            f"{name}: {c.documents} documents, {c.passages} passages, "
             f"{c.skipped} skipped, {c.failed} failed"
         )
     if foreign := sum(MODELS_READ in (s.note or "") for s in found.sources):

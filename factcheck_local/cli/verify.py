@@ -19,6 +19,7 @@ from factcheck_local.cli.common import (
     make_view,
     only_option,
     question_option,
+    refuse_overwriting,
     relation_option,
     where_option,
 )
@@ -125,16 +126,20 @@ def command(
     watch = lines or live_claims(form, output, view)
     if workers is not None and not isinstance(sink, Folder):
         raise click.UsageError("--workers needs --output FOLDER")
+    run = Run(given, sink, Watch() if workers else watch)
     if isinstance(sink, Stream):
         check_writable(sink.output)
+        refuse_overwriting([sink.output] if sink.output else [], answers)
     if isinstance(sink, Folder):
         sink.tells = workers is None
-    run = Run(given, sink, Watch() if workers else watch)
+        refuse_overwriting(sink.targets(name for name, _ in run.records.values()), answers)
     needs_store = any(record.contexts is None for record in records)
     place = store_path or (find_store(Path.cwd()) if needs_store else None)
     store = open_place(place) if place else None
+    begun = False
     try:
         settings = choose_settings(options, assigned, preset, store).settings
+        begun = True
         if workers is None:
             checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
             some = together > 1 and many
@@ -143,8 +148,9 @@ def command(
             plan = Plan(settings, place, Path.cwd(), cache=not no_cache)
             run.gather(by_workers(run, workers, plan, together))
     except BaseException as error:
-        # What ends a run amid many answers must not take the finished ones with it.
-        if run.summaries:
+        # What ends a run amid many answers must not take the finished ones with it, nor leave the
+        # overview of an earlier run as this one's.
+        if run.summaries or (begun and isinstance(sink, Folder)):
             run.finish(error)
         raise
     finally:

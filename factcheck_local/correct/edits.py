@@ -19,6 +19,9 @@ _ITEM = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 #: What ends a sentence, with the quotation marks and the markup behind it, or a row.
 _END = re.compile(r"""[.!?…]+["'”’)*_`]*$|(?<=\S)\s*\|$""")
 
+#: What is left in one piece: a code span, and the target of a link.
+_WHOLE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|\]\([^()\s]*\)")
+
 _NO_LINE_END = "\n\\ No newline at end of file\n"
 
 
@@ -87,22 +90,33 @@ def apply(text: str, edits: Sequence[tuple[Span, str]]) -> tuple[str, list[Span]
 def marked(sentence: str, marker: str) -> str:
     """The sentence with a marker at its end: in front of the full stop, or in the last cell.
 
-    Within the sentence it stays with it, when the answer is verified again.
+    Within the sentence it stays with it, when the answer is verified again. Behind it where the
+    full stop is a part of code or of a link's target.
     """
     end = _END.search(sentence)
     at = end.start() if end else len(sentence)
+    if any(whole.start() < at < whole.end() for whole in _WHOLE.finditer(sentence)):
+        at = len(sentence)
     return f"{sentence[:at]} {marker}{sentence[at:]}"
 
 
-def without(text: str, span: Span) -> Span:
-    """What goes with a sentence that is removed: the space at it, or its line if it is all."""
+def without(text: str, span: Span, sentences: Sequence[Span] = ()) -> Span:
+    """What goes with a sentence that is removed: the space at it, or its line if it is all.
+
+    Args:
+        text: all of it.
+        span: of the sentence.
+        sentences: the spans of all; "25. " in front of one is the end of the sentence before, and
+            no item's number, if one of them says so.
+    """
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)
     end = len(text) if end < 0 else end
     before, after = text[start : span.start], text[span.end : end]
     if after.strip():
         return Span(span.start, span.end + len(after) - len(after.lstrip(" \t")))
-    if not _ITEM.fullmatch(before):
+    front = Span(start, span.start)
+    if not _ITEM.fullmatch(before) or any(front.overlaps(s) for s in sentences if s != span):
         return Span(start + len(before.rstrip(" \t")), span.end)
     if before.strip() and _goes_on(text[end + 1 :].partition("\n")[0]):
         return span

@@ -82,7 +82,8 @@ def correct(
         for i, unit in enumerate(units)
         if (edit := _edit(assessment, unit, drafts.get(i), checked.get(i), unsupported))
     ]
-    edits = _removed(text, edits)
+    sentences = [*(unit.span for unit in units), *(s.span for s in segment(text))]
+    edits = _removed(text, edits, sentences)
     edited, _ = apply(text, [(e.span, e.new) for e in edits])
     return Correction(edited, tuple(edits), unplaced, models)
 
@@ -253,7 +254,7 @@ def shown(assessment: _Row, claim: _Row) -> list[Any]:
     return found if claim["verdict"] == "conflicting" else found[:1]
 
 
-def _removed(text: str, edits: Sequence[Edit]) -> list[Edit]:
+def _removed(text: str, edits: Sequence[Edit], sentences: Sequence[Span]) -> list[Edit]:
     """Removals with the space or the line that goes with them; neighbours become one."""
     found: list[Edit] = []
     for edit in edits:
@@ -265,5 +266,8 @@ def _removed(text: str, edits: Sequence[Edit]) -> list[Edit]:
                 found[-1] = replace(last, span=span, claims=(*last.claims, *edit.claims))
                 continue
         found.append(edit)
-    wide = [replace(e, span=without(text, e.span)) if e.action == "remove" else e for e in found]
+    wide = [
+        replace(e, span=without(text, e.span, sentences)) if e.action == "remove" else e
+        for e in found
+    ]
     return [replace(e, old=e.span.of(text)) for e in wide]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,9 @@ TRIES, TEMPERATURE = 5, 0.7
 #: Share of the sentence's words that the new one has to keep, and of the new one's that
 #: have to stand in the sentence or the source.
 MIN_KEPT, MIN_KNOWN = 0.5, 0.9
+
+#: The target of a link, and the mark of a footnote.
+_LINKS = re.compile(r"\]\([^()\s]*\)|<https?://[^>\s]+>|\[\^[^\]]+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,8 @@ def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterat
     for claim in others:
         if not _own(claim, old, one.claim) <= content_words(new) | numbers(new):
             yield f"the rewriting drops another claim: {claim}"
+    if any(mark not in new for mark in _LINKS.findall(old)):
+        yield "the rewriting drops a link or a footnote"
     if new.count("|") != old.count("|"):
         yield "the rewriting is another row of the table"
     if len(new) > 2 * len(old) + len(quote):

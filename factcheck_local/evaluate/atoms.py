@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from factcheck_local.core.types import Answer, Atom, Span
+from factcheck_local.core.types import Answer, Span
 from factcheck_local.evaluate.collection import digest_of, field_of, json_rows
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, precision_recall
@@ -141,7 +141,7 @@ def drafted(items: Sequence[Biography], embedder: Embedder) -> list[dict[str, An
 def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str, Any]:
     atoms, failures = checker.atoms(item.answer)
     worthy = [a for a in atoms if a.kind.check_worthy and a.id not in failures]
-    own = [[a.text for a in worthy if _stands_in(a, s.span)] for s in item.sentences]
+    own = [[a.text for a in worthy if a.stands_in(s.span)] for s in item.sentences]
     return {
         "item": item.id,
         "failures": len(failures),
@@ -175,10 +175,6 @@ def _compared(
         }
         for number, sentence in enumerate(item.sentences)
     ]
-
-
-def _stands_in(atom: Atom, span: Span) -> bool:
-    return any(s.overlaps(span) for s in (atom.span, *atom.repeats) if s is not None)
 
 
 def named(atom: str, topic: str) -> str:

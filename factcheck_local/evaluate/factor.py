@@ -19,7 +19,8 @@ from factcheck_local.core.errors import RecordError, ScoringError
 from factcheck_local.evaluate.collection import digest_of
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.metrics import auroc, bootstrap_ci
-from factcheck_local.pipeline.relation import Premise, RelationModel
+from factcheck_local.pipeline.relation import Premise, RelationModel, describe
+from factcheck_local.pipeline.settings import Settings
 
 FILE = "expert_factor.csv"
 
@@ -70,6 +71,7 @@ def run(
     models: Mapping[str, RelationModel],
     out: Path,
     *,
+    settings: Settings,
     limit: int | None,
     seed: int,
     progress: Callable[[str, int, int], None] = lambda _what, _done, _all: None,
@@ -83,7 +85,8 @@ def run(
     for done, (name, item) in enumerate((n, i) for n in models for i in items):
         progress(f"{name} {item.id}", done, len(models) * len(items))
         model = models[name]
-        key = key_of({"model": [model.id, model.sha256, name], "item": repr(item)})
+        said = [model.id, model.sha256, name, settings.line(), describe(model)]
+        key = key_of({"model": said, "item": repr(item)})
         rows.append(results.get(key, lambda m=model, i=item, n=name: _row(m, i, n)))  # type: ignore[misc]
     return rows
 

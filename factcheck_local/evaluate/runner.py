@@ -24,7 +24,7 @@ from factcheck_local.models.contracts import Embedder, identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
-from factcheck_local.pipeline.relation import RelationModel, load_relation_model, thresholds_of
+from factcheck_local.pipeline.relation import RelationModel, relation_model_of, thresholds_of
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, JUDGES, Settings
 
@@ -128,15 +128,7 @@ def kept_llm(name: str, replies: Path) -> CachedChatModel:
 
 def relation_of(settings: Settings, llm: CachedChatModel) -> RelationModel:
     """The relation model; where it is the LLM, it reads through the LLM's cache."""
-    return load_relation_model(
-        settings.relation,
-        default_llm=settings.llm,
-        loaded=llm,
-        quantities=settings.quantities,
-        cut_instructions=settings.cut_instructions,
-        tables=settings.tables,
-        budget=settings.budget,
-    )
+    return relation_model_of(settings, loaded=llm)
 
 
 @contextmanager
@@ -153,6 +145,10 @@ def corpus(collection: Collection, embedder: Embedder, out: Path) -> Iterator[St
         folder, exclude = out / "documents", []
         for name, text in collection.documents.items():
             _write_changed(folder / name, text.encode("utf-8"))
+        for file in [file for file in folder.rglob("*") if file.is_file()]:
+            # Of other data that was measured in this folder.
+            if file.relative_to(folder).as_posix() not in collection.documents:
+                file.unlink()
     place = out / STORE
     made = Fingerprint.of(embedder)
     with Store.open(place, made) if place.exists() else Store.create(place, made) as store:
@@ -251,11 +247,7 @@ def _segments(item: Item, run: Run) -> list[dict[str, Any]]:
     """
     found = []
     for segment in item.segments:
-        own = [
-            a
-            for a in _checked(run)
-            if a.atom.span is not None and a.atom.span.overlaps(segment.span)
-        ]
+        own = [a for a in _checked(run) if a.atom.stands_in(segment.span)]
         against = (Verdict.CONTRADICTED, Verdict.UNSUPPORTED)
         wrong: bool | None = any(a.verdict in against for a in own)
         unsupported: bool | None = any(a.verdict is not Verdict.SUPPORTED for a in own)

@@ -92,7 +92,7 @@ def difference(
         first, second = (statistic([p[side] for p in drawn]) for side in (0, 1))
         return None if first is None or second is None else first - second
 
-    units = list(zip(_units(ours, name), _units(theirs, name), strict=True))
+    units = list(zip(*_drawn_alike(ours, theirs, name), strict=True))
     return {
         "value": gap(list(zip(ours, theirs, strict=True))),
         "ci95": bootstrap_ci(units, gap, seed=seed),
@@ -236,6 +236,14 @@ def _units(rows: Sequence[Row], name: str) -> Sequence[Row]:
     if len(rows) != 1 or name not in POOLED:
         return rows
     return [{**rows[0], "atoms": [a]} for a in rows[0]["atoms"]]
+
+
+def _drawn_alike(
+    ours: Sequence[Row], theirs: Sequence[Row], name: str
+) -> tuple[Sequence[Row], Sequence[Row]]:
+    """What is drawn of both: items where their claims are not the same, as one method failed."""
+    units = _units(ours, name), _units(theirs, name)
+    return units if len(units[0]) == len(units[1]) else (ours, theirs)
 
 
 CLAIMS: dict[str, Statistic] = {

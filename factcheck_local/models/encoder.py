@@ -14,6 +14,7 @@ from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.device import torch_device
 from factcheck_local.models.labels import label_columns
 from factcheck_local.models.loading import loading, read_as_text
+from factcheck_local.models.windows import least_neutral, windows
 
 BATCH_PAIRS = 16
 
@@ -25,7 +26,7 @@ class NliEncoder:
         model_id: name of the model's card.
         sha256: hash of its files, as checked by the caller.
         folder: folder with config, tokenizer and safetensors weights.
-        max_tokens: tokens of a pair that are read; a longer premise is cut.
+        max_tokens: tokens of a pair that are read at once; a longer premise is read in windows.
         device: a torch device, such as ``cpu`` or ``cuda``.
 
     Raises:
@@ -81,15 +82,37 @@ class NliEncoder:
     def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
         """p(entailment), p(contradiction), p(neutral) of each pair; see ``PairClassifier``.
 
+        A premise that does not fit is read in windows, of which the least neutral one counts.
+
         Raises:
             ScoringError: if a hypothesis is longer than the model reads.
         """
+        pieces = [self._pieces(*pair) for pair in pairs]
+        rows = self._read([piece for own in pieces for piece in own])
+        ends = np.cumsum([len(own) for own in pieces], dtype=int)
+        found = [least_neutral(own) for own in np.split(rows, ends[:-1])] if pairs else []
+        return np.array(found).reshape(len(pairs), 3)
+
+    def _pieces(self, premise: str, hypothesis: str) -> list[tuple[str, str]]:
+        """The pair, or one with each window of the premise.
+
+        Raises:
+            ScoringError: if the hypothesis leaves no token for it: half a claim is another claim.
+        """
+        room = self._max_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
+        room -= len(self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"])
+        if room < 1:
+            raise ScoringError(f"{self.id}: a claim does not fit in {self._max_tokens} tokens")
+        own = self._tokenizer(premise, add_special_tokens=False, return_offsets_mapping=True)
+        return [(piece, hypothesis) for piece in windows(premise, own["offset_mapping"], room)]
+
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        """Probabilities of pairs that fit, shape (n, 3)."""
         import torch
 
         found = [np.empty((0, 3))]
         for at in range(0, len(pairs), BATCH_PAIRS):
             premises, hypotheses = zip(*pairs[at : at + BATCH_PAIRS], strict=True)
-            self._refuse_long(hypotheses)
             inputs = self._tokenizer(
                 list(premises),
                 list(hypotheses),
@@ -103,11 +126,3 @@ class NliEncoder:
                 logits = self._model(**inputs).logits.cpu().double()
             found.append(torch.softmax(logits, dim=-1).numpy()[:, self._columns])
         return np.concatenate(found)
-
-    def _refuse_long(self, hypotheses: Sequence[str]) -> None:
-        """Only premises are cut: half a claim is another claim."""
-        room = self._max_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
-        lengths = map(len, self._tokenizer(list(hypotheses), add_special_tokens=False)["input_ids"])
-        # One token of the premise has to be left.
-        if max(lengths) >= room:
-            raise ScoringError(f"{self.id}: a claim does not fit in {self._max_tokens} tokens")

@@ -21,6 +21,7 @@ from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.cores import available_cores
 from factcheck_local.models.labels import label_columns
+from factcheck_local.models.windows import least_neutral, windows
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -38,7 +39,7 @@ class OnnxNliEncoder:
         model_id: name of the model's card.
         sha256: hash of its files, as checked by the caller.
         folder: folder with ``model.onnx`` and ``tokenizer.json``.
-        max_tokens: tokens of a pair that are read; a longer premise is cut.
+        max_tokens: tokens of a pair that are read at once; a longer premise is read in windows.
         n_threads: pairs classified at once; None takes the cores this process may use.
 
     Attributes:
@@ -76,17 +77,20 @@ class OnnxNliEncoder:
                 str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]
             )
             self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+            self._uncut: Any = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
             named = self._session.get_modelmeta().custom_metadata_map[LABELS_KEY]
             labels = dict(enumerate(json.loads(named)))
         except Exception as error:  # onnxruntime's and tokenizers' derive from nothing narrower
             raise ModelError(f"{folder}: not an ONNX encoder: {error}") from error
         self._columns = label_columns(labels, where=str(folder))
         self._inputs = {i.name for i in self._session.get_inputs()}
-        # Content is data: "</s>" in a passage does not end it.
-        self._tokenizer.encode_special_tokens = True
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
+        for tokenizer in (self._tokenizer, self._uncut):
+            # Content is data: "</s>" in a passage does not end it.
+            tokenizer.encode_special_tokens = True
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
         self._room = max_tokens - self._tokenizer.num_special_tokens_to_add(is_pair=True)
+        # Windows fit, but for a token more where one begins within a word.
         self._tokenizer.enable_truncation(max_tokens, strategy="only_first")
         self.at_once = n_threads or available_cores()
         self._workers = ThreadPoolExecutor(self.at_once)
@@ -101,6 +105,8 @@ class OnnxNliEncoder:
     def classify(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
         """p(entailment), p(contradiction), p(neutral) of each pair; see ``PairClassifier``.
 
+        A premise that does not fit is read in windows, of which the least neutral one counts.
+
         Raises:
             ScoringError: if a hypothesis is longer than the model reads.
         """
@@ -109,7 +115,16 @@ class OnnxNliEncoder:
         return np.array(rows).reshape(len(pairs), 3)
 
     def _one(self, pair: tuple[str, str]) -> npt.NDArray[np.float64]:
-        encoded = self._tokenizer.encode(*pair)
+        premise, hypothesis = pair
+        room = self._room - len(self._alone(hypothesis).ids)
+        pieces = windows(premise, self._alone(premise).offsets, room)
+        return least_neutral(np.array([self._read(piece, hypothesis) for piece in pieces]))
+
+    def _alone(self, text: str) -> Any:  # noqa: ANN401
+        return self._uncut.encode(text, add_special_tokens=False)
+
+    def _read(self, premise: str, hypothesis: str) -> npt.NDArray[np.float64]:
+        encoded = self._tokenizer.encode(premise, hypothesis)
         given = {
             "input_ids": encoded.ids,
             "attention_mask": encoded.attention_mask,
@@ -122,8 +137,8 @@ class OnnxNliEncoder:
         return found
 
     def _refuse_long(self, hypotheses: Sequence[str]) -> None:
-        """Only premises are cut: half a claim is another claim."""
+        """Only premises are read in windows: half a claim is another claim."""
         for hypothesis in hypotheses:
             # One token of the premise has to be left.
-            if len(self._tokenizer.encode(hypothesis, add_special_tokens=False).ids) >= self._room:
+            if len(self._alone(hypothesis).ids) >= self._room:
                 raise ScoringError(f"{self.id}: a claim does not fit in {self._room} tokens")

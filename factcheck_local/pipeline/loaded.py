@@ -23,7 +23,7 @@ from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.relation import (
     RelationModel,
     describe,
-    load_relation_model,
+    relation_model_of,
     thresholds_of,
 )
 from factcheck_local.pipeline.retrieval.rerank import Reranker
@@ -140,17 +140,12 @@ class Loaded(Closing):
         """The relation model; shares the LLM's memory where they are the same."""
         # A shared one is loaded now, even if all scores turn out to be kept: it stays for the next.
         lent = self._shared is not None and "llm" in self.settings.relation.split("+")
-        return self._given_relation_model or load_relation_model(
-            self.settings.relation,
-            default_llm=self.settings.llm,
+        return self._given_relation_model or relation_model_of(
+            self.settings,
             loaded=self.llm if lent else self.__dict__.get("llm"),
             store_dir=self.store.path if self.store else None,
             states=self.store.states if self.store else None,
             cache=self._cache,
-            quantities=self.settings.quantities,
-            cut_instructions=self.settings.cut_instructions,
-            tables=self.settings.tables,
-            budget=self.settings.budget,
             recorded=self._recorded,
         )
 

@@ -118,6 +118,30 @@ def test_a_machine_that_is_well(home: Path, tmp_path: Path) -> None:
     assert factcheck("doctor", "--llm", "no-such", "--store", store).code == 1
 
 
+@pytest.mark.usefixtures("home")
+def test_the_settings_are_those_of_verify_with_this_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store's own embedder, and the settings that stand beside it."""
+    embedder = FakeEmbedder()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("Leave is 25 days.")
+    with Store.create(tmp_path / "well/s", Fingerprint.of(embedder)) as made:
+        sync([tmp_path / "docs"], made, embedder)
+    (tmp_path / "well/factcheck.toml").write_text('[verify]\nrelation = "encoder"\n')
+    meant: list[Settings] = []
+
+    def examine(settings: Settings, *_: object, **__: object) -> list[Finding]:
+        meant.append(settings)
+        return []
+
+    monkeypatch.setattr("factcheck_local.cli.doctor.examine", examine)
+    assert factcheck("doctor", "--store", tmp_path / "well/s").code == 0
+    assert (meant[0].relation, meant[0].embedder) == ("encoder", embedder.id)
+    assert factcheck("doctor", "--store", tmp_path / "none").code == 0
+    assert meant[1] == Settings()
+
+
 # ----------------------------------------------------------------- what it checks
 
 

@@ -268,7 +268,10 @@ def test_a_rebuild_keeps_cache_and_calibration(
 ) -> None:
     assert factcheck("calibrate", "-", *MODEL, "--store", store, stdin=lines(rows())).code == 0
     Store.erase(store)
-    assert {p.name for p in store.iterdir()} == {"calibration.json", "pair-scores.sqlite"}
+    assert {p.name for p in store.iterdir()} == {
+        *("calibration.json", "pair-scores.sqlite"),
+        "writer.lock",
+    }
     Store.create(store, Fingerprint.of(minilm)).close()
     assert "calibration of " in factcheck("status", "--store", store).out
     assert loads == [SMALL]

@@ -243,6 +243,59 @@ def test_an_interrupted_run_goes_on(
     assert work.verified == answers, "each once"
 
 
+def test_a_run_that_ends_at_its_first_answer_leaves_no_earlier_overview(
+    answers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was supported yesterday is not shown as today's run, whose answers say otherwise."""
+    assert factcheck("verify", *answers[:1], "--output", "out/").code == 0
+    assert [a["path"] for a in load("out/summary.json")["answers"]] == answers[:1]
+    Path(answers[0]).write_text(WRONG)
+
+    def interrupted(*_: object, **__: object) -> Run:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(vars(verify_module)["FactChecker"], "verify", interrupted)
+    assert factcheck("verify", *answers[:1], "--output", "out/").code == 130
+    summary = load("out/summary.json")
+    assert summary["answers"] == []
+    assert [f["path"] for f in summary["failed"]] == answers[:1]
+    shown = factcheck("report", "out/summary.json", "--fail-on", "contradicted")
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err == "factcheck: not verified, the run ended before: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "options"),
+    [
+        (["answers/a.md"], ("--output", "answers/a.md")),
+        (["answers/a.md", "answers/b.md"], ("--output", "answers", "--format", "markdown")),
+        (["answers/c.json"], ("--output", "answers/")),
+        (["answers/summary.json"], ("--output", "answers/")),
+    ],
+)
+def test_no_report_is_written_over_an_answer(
+    answers: list[str], given: list[str], options: tuple[str, ...]
+) -> None:
+    for name in ("c.json", "summary.json"):
+        Path("answers", name).write_text(json.dumps({"output": RIGHT}))
+    before = {path: path.read_bytes() for path in Path("answers").iterdir()}
+    assert answers[0] in map(str, before)
+    said = refused("verify", *given, *options)
+    assert said.endswith("is read, and would be overwritten (try: --output another file or folder)")
+    assert {path: path.read_bytes() for path in Path("answers").iterdir()} == before
+
+
+def test_an_output_that_is_empty_or_a_folder_is_refused_at_once(
+    work: Work, answers: list[str]
+) -> None:
+    """A variable of a build that was not set is an empty option."""
+    assert "expected a file or a folder" in factcheck("verify", *answers, "--output", "").err
+    Path("graph.json").write_text("{}")
+    said = refused("infer", "graph.json", "--write-uai", "answers")
+    assert "answers" in said
+    assert work.made == 0
+
+
 def test_what_could_not_be_scored_is_tried_again(work: Work, answers: list[str]) -> None:
     Path(answers[0]).write_text("This is unreadable for pay: Pay is monthly.")
     for _ in range(2):
@@ -392,8 +445,20 @@ def test_the_network_of_a_run_can_be_looked_at_with_other_tools(answers: list[st
         options = ("--method", method, "--factors", factors, "--write-uai", "net.uai")
         found = json.loads(factcheck("infer", "run.json", *options).out)["marginals"]
         assert {k: found[k] for k in expected} == pytest.approx(expected, abs=1e-9)
+    own = json.loads(factcheck("infer", "run.json").out)["marginals"]
+    assert own == json.loads(factcheck("infer", "run.json", "--factors", factors).out)["marginals"]
     again = json.loads(factcheck("infer", "net.uai").out)["marginals"]
     assert sorted(again.values()) == pytest.approx(sorted(found.values()), abs=1e-9)
+
+
+def test_the_network_has_the_factors_of_its_run(answers: list[str]) -> None:
+    options = ("--set", "factors=table1", "--format", "json")
+    Path("run.json").write_text(factcheck("verify", answers[1], *options).out)
+    found = json.loads(factcheck("infer", "run.json").out)["marginals"]
+    expected = {a["id"]: a["probability"] for a in load("run.json")["atoms"]}
+    assert {k: found[k] for k in expected} == pytest.approx(expected, abs=1e-9)
+    Path("half.json").write_text('{"schema": "factcheck.assessment/1"}')
+    assert refused("infer", "half.json").startswith("half.json: not a complete assessment")
 
 
 def test_a_bad_answer_among_many(answers: list[str]) -> None:
@@ -461,6 +526,13 @@ def test_report_of_a_summary(answers: list[str], tmp_path: Path) -> None:
     assert done.code == 1
     assert len(load(str(target))["runs"][0]["artifacts"]) == 3
     assert "html is of one answer" in refused("report", "out/summary.json", "--format", "html")
+    factcheck("verify", "nowhere.md", answers[1], "--output", "some")
+    some = factcheck("report", "some/summary.json", "--format", "junit")
+    assert (some.code, some.out.count("<testsuite ")) == (2, 1)
+    assert "nowhere.md: cannot be read" in some.err
+    factcheck("verify", "nowhere.md", "neither.md", "--output", "none")
+    none = factcheck("report", "none/summary.json", "--format", "sarif", "--output", "none.sarif")
+    assert (none.code, load("none.sarif")["runs"][0]["results"]) == (2, [])
     Path("out/b.json").unlink()
     assert refused("report", "out/summary.json").startswith("out/b.json: cannot be read: ")
     summary = load("out/summary.json")

@@ -117,6 +117,32 @@ def test_write_puts_the_new_run_in_the_place_of_the_old(
     assert (again.code, "skipped" in again.out) == (0, True)
 
 
+def test_what_was_written_before_an_interrupt_is_told(
+    past: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run was replaced, so no other one will say which verdicts changed."""
+    other = tmp_path / "other.json"
+    other.write_bytes(past.read_bytes())
+    write(tmp_path / "docs", leave="Annual leave is 30 days.")
+    index(tmp_path / "docs", store)
+    faked: type[FactChecker] = vars(recheck_module)["FactChecker"]
+    usual, asked = faked.verify, []
+
+    def interrupted(self: FactChecker, *given: Any, **options: Any) -> Any:  # noqa: ANN401
+        asked.append(given)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return usual(self, *given, **options)
+
+    monkeypatch.setattr(faked, "verify", interrupted)
+    done = factcheck("recheck", past, other, "--store", store, "--write", "--json")
+    assert done.code == 130
+    assert verdicts(past)[LEAVE] == "contradicted"
+    assert verdicts(other)[LEAVE] == "supported"
+    (told,) = json.loads(done.out)
+    assert (told["run"], told["written"]) == (str(past), True)
+
+
 def test_models_are_loaded_once_for_equal_settings(
     past: Path, store: Path, tmp_path: Path, made: list[FactChecker]
 ) -> None:
@@ -201,7 +227,7 @@ def test_bad_input_ends_before_anything_is_done(past: Path, store: Path, tmp_pat
     unknown = line(settings=settings | {"magic": 1})
     assert unknown.startswith(f"{other}: not a complete assessment: TypeError(")
     assert "magic" in unknown
-    assert line(settings=settings | {"k": 0}) == "k: expected a whole number from 1, got 0"
+    assert line(settings=settings | {"k": 0}) == "k: expected a whole number from 1 to 1000, got 0"
     named = line(settings=settings | {"llm": {"id": "x"}})
     assert named == "llm: expected a name, got {'id': 'x'}"
     assert past.read_bytes() == before

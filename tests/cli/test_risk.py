@@ -17,7 +17,7 @@ from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.relation.load import card_calibration, relation_card
 
-from .helpers import factcheck, refused
+from .helpers import SMALL, factcheck, refused
 from .worlds import by_number, fake, index, write
 
 ANSWER = "Annual leave is 25 days. At most 3 animals may come to the office.\n"
@@ -35,7 +35,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same scripted relation model in every command."""
     fake(monkeypatch, verify_module, recheck_module, replay_module)
     model = CalibratedRelationModel(EncoderPairScorer(FakePairClassifier(by_number)))
-    monkeypatch.setattr(calibrate_module, "load_relation_model", lambda *_a, **_k: model)
+    monkeypatch.setattr(calibrate_module, "relation_model_of", lambda *_a, **_k: model)
 
 
 def review(
@@ -217,6 +217,29 @@ def test_with_the_shipped_encoder(store: Path) -> None:
     reset = factcheck("calibrate", "--reset", "--relation", "encoder", "--store", store)
     assert "removed the thresholds of mpnet-l6-nli in " in reset.out
     assert not (store / "risk.json").exists()
+
+
+@pytest.mark.parametrize("beside", ["", 'relation = "encoder"\n', "quantities = false\n"])
+def test_they_are_for_the_model_that_verify_takes(tmp_path: Path, beside: str) -> None:
+    """Nothing is scripted: with the store's own settings, whatever these are."""
+    write(tmp_path / "docs", leave="Annual leave is 25 days.")
+    store = tmp_path / "store"
+    embedder = ("--set", "embedder=all-minilm-l6-v2")
+    assert factcheck("index", tmp_path / "docs", "--store", store).code == 0
+    (tmp_path / "factcheck.toml").write_text(f'[verify]\nllm = "{SMALL}"\n{beside}')
+    rows = lines(review(25, 0.97, "supported", "supported"))
+    done = factcheck("calibrate", "-", "--risk", 0.05, "--store", store, stdin=rows)
+    assert done.code == 0, done.err
+    record = {"output": "Leave is 25 days.", "atoms": [{"id": "a1", "text": "Leave is 25 days."}]}
+    (tmp_path / "answer.json").write_text(json.dumps(record))
+    options = ("--store", store, "--format", "json", *embedder)
+    found = json.loads(factcheck("verify", tmp_path / "answer.json", *options).out)
+    assert found["run"]["risk"]["supported"] == 0.97
+    assert (tmp_path / "store" / "risk.json").exists()
+    # Of the model that is in it alone, the thresholds of a cascade go as well.
+    named = () if "encoder" not in beside else ("--relation", "encoder")
+    assert factcheck("calibrate", "--reset", *named, "--store", store).code == 0
+    assert not (tmp_path / "store" / "risk.json").exists()
 
 
 def test_a_model_without_thresholds_of_its_own_says_so_at_once(tmp_path: Path, store: Path) -> None:

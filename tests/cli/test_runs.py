@@ -135,13 +135,17 @@ def test_status_names_what_is_missing(tmp_path: Path) -> None:
     (docs / "a.md").write_text("Text.")
     (docs / "hr/pay.md").write_text("---\naccess: [hr]\n---\nPay is due.")
     (docs / "hr/bad.md").write_bytes(b"\xff")
+    steering = 'access: ["hr\\u001b]0;owned\\u0007"]'
+    (docs / "x\x1b[2J").mkdir()
+    (docs / "x\x1b[2J/pay.md").write_text(f"---\n{steering}\n---\nPay is due.")
     (docs / "hr/bad.odt").write_bytes(b"PK")
     assert factcheck("index", docs, "--store", store).code == 0
     shown = factcheck("status", "--store", store).out.splitlines()
+    assert all(line.isprintable() for line in shown)
     assert "failed: hr/bad.md: is not valid UTF-8 (byte 0xff at offset 0)" in shown
     assert "(top): 1 documents, 1 passages, 0 skipped, 0 failed" in shown
     assert "hr/: 1 documents, 1 passages, 1 skipped, 1 failed" in shown
-    assert "formats: 2 .md" in shown
+    assert "formats: 3 .md" in shown
     assert any("hr/pay.md" in line and line.endswith("only hr") for line in shown)
     left_out = json.loads(factcheck("status", "--store", store, "--json").out)["left_out"]
     assert [(e["source"], e["failed"]) for e in left_out] == [
@@ -153,8 +157,10 @@ def test_status_names_what_is_missing(tmp_path: Path) -> None:
 def test_search_within_a_scope(tmp_path: Path) -> None:
     docs, store = tmp_path / "docs", tmp_path / "s"
     (docs / "hr").mkdir(parents=True)
-    (docs / "a.md").write_text("---\nowner: Legal\n---\nPay is due on the last day.")
+    front = "owner: Legal\nsuperseded_by: hr/pay.md"
+    (docs / "a.md").write_text(f"---\n{front}\n---\nPay is due on the last day.")
     (docs / "hr/pay.md").write_text("---\naccess: [hr]\n---\nPay is due on the first day.")
+    (docs / "reliability.toml").write_text("superseded = 0.3")
     factcheck("index", docs, "--store", store)
 
     def found(*options: str) -> list[str]:
@@ -165,6 +171,11 @@ def test_search_within_a_scope(tmp_path: Path) -> None:
     assert found("--as", "sales") == found("--where", "owner=legal") == ["a.md"]
     assert found("--as", "hr", "--where", "source=hr/**") == ["hr/pay.md"]
     assert found("--where", "owner=Board") == []
+    # A successor that one may not see is not named, either.
+    rule = "(default; superseded by hr/pay.md)"
+    for options, named in (((), True), (("--where", "source=a.md"), True), (("--as", "it"), False)):
+        done = factcheck("search", "when is pay due", "--store", store, *options)
+        assert (rule in done.out, "hr/pay.md" in done.out) == (named, named)
     assert "where: expected a condition such as" in refused(
         "search", "x", "--store", store, "--where", "owner"
     )

@@ -50,7 +50,7 @@ def test_settings_are_shown_with_where_they_come_from(desk: Path) -> None:
         "value": "5",
         "origin": str(Path.cwd() / "factcheck.toml"),
         "default": "3",
-        "values": "a whole number from 1",
+        "values": "a whole number from 1 to 1000",
         "effect": SETTINGS["k"].effect,
     }
 
@@ -62,7 +62,7 @@ def test_a_wrong_setting_is_one_line() -> None:
     assert refused("settings", *idle).startswith("--set budget: has no effect")
     assert refused("settings", "--preset", "carefull").startswith("no preset 'carefull'")
     (Path.cwd() / "factcheck.toml").write_text("[verify]\nk = 0\n", encoding="utf-8")
-    assert "factcheck.toml: verify.k: expected a whole number from 1, got 0" in refused("settings")
+    assert "factcheck.toml: verify.k: expected a whole number from 1 to 1000, got 0" in refused("settings")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from factcheck_local.core.errors import FactcheckError, StoreError
-from factcheck_local.core.types import Answer, Atom, Context
+from factcheck_local.core.types import Answer, Atom, Context, Span
 from factcheck_local.evaluate import summary
-from factcheck_local.evaluate.collection import Collection, Item
+from factcheck_local.evaluate.collection import Collection, Item, LabelledSegment
 from factcheck_local.evaluate.lines import FILE, Results
 from factcheck_local.evaluate.runner import Models, Trial, run
 from factcheck_local.models.contracts import Message
@@ -187,6 +187,31 @@ def test_documents_that_have_changed_are_indexed_again(world: World, tmp_path: P
         (row,) = run(data, each(("factscore",), Settings(k=1)), world()[0], tmp_path / "out")
         said.append(row["atoms"][0]["verdict"])
     assert said == ["supported", "unsupported"]
+
+
+def test_documents_of_other_data_are_gone(world: World, tmp_path: Path) -> None:
+    """The claim's passage was in what was measured here before, and is not in this."""
+    atom = Atom("a0", "Room 1 is red.", "Room 1 is red.")
+    given = Item("one", Record(Answer("Room 1 is red."), (atom,)), {"a0": True})
+    said = []
+    for documents in ({"a/red.txt": atom.text, "b.txt": "Halls are old."}, {"b.txt": "Halls are."}):
+        data = Collection("open", "0" * 64, (given,), documents)
+        (row,) = run(data, each(("factscore",), Settings(k=1)), world()[0], tmp_path / "out")
+        said.append(row["atoms"][0]["verdict"])
+    assert said == ["supported", "unsupported"]
+
+
+def test_a_stretch_that_repeats_a_claim_has_its_verdict(world: World, tmp_path: Path) -> None:
+    text = "Room 1 is big. Room 1 is big."
+    first, again = Span(0, 14), Span(15, 29)
+    atom = Atom("a0", "Room 1 is big.", "Room 1 is big.", span=first, repeats=(again,))
+    context = Context("c0", "rooms", "", "Room 1 is red.", 0.9)
+    record = Record(Answer(text), (replace(atom, context_ids=("c0",)),), (context,))
+    segments = tuple(LabelledSegment(s, wrong=True) for s in (first, again))
+    data = Collection("rooms", "0" * 64, (Item("one", record, {}, segments=segments),))
+    (row,) = run(data, each(("factscore",)), world()[0], tmp_path)
+    assert row["segments"][0]["unsupported"] is True
+    assert row["segments"][1] == row["segments"][0]
 
 
 def test_cost_counts_what_was_said_before(world: World, tmp_path: Path) -> None:

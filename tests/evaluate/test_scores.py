@@ -132,6 +132,13 @@ def test_methods_on_one_answer_are_compared_claim_by_claim() -> None:
     assert difference(one, other, "mae")["ci95"] is None
 
 
+def test_a_method_that_failed_on_the_one_answer_is_compared_without_an_interval() -> None:
+    one = [row(atom(True, 0.9), atom(False, 0.1))]
+    failed = [row()]
+    assert difference(one, failed, "f1") == {"value": None, "ci95": None}
+    assert difference(failed, one, "f1") == {"value": None, "ci95": None}
+
+
 def test_one_completion_has_no_interval() -> None:
     pairs = [
         {"gold": gold, "entailment": p, "contradiction": 1 - p}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from factcheck_local.models.add import add_model
 from factcheck_local.models.encoder import BATCH_PAIRS, NliEncoder
 from factcheck_local.models.labels import label_columns
 from factcheck_local.models.registry import load_model
+from factcheck_local.models.windows import windows
 
 from .tiny_bert import random_bert, save_with_tokenizer
 
@@ -83,13 +85,19 @@ def test_any_number_of_pairs(tmp_path: Path, bert: BertForSequenceClassification
         assert found[i] == pytest.approx(model.classify([many[i]])[0], abs=1e-5)
 
 
-def test_a_long_premise_is_cut(tmp_path: Path, bert: BertForSequenceClassification) -> None:
+def test_a_long_premise_is_read_in_windows(
+    tmp_path: Path, bert: BertForSequenceClassification
+) -> None:
     model = encoder(save(tmp_path / "m", bert), max_tokens=64)
     hypothesis = "staff get 30 days ."
-    (found,) = model.classify([(LONG, hypothesis)])
+    found, short = model.classify([(LONG, hypothesis), PAIRS[0]])
     # 64 tokens: [CLS] premise [SEP] hypothesis [SEP].
-    kept = " ".join(LONG.split()[: 64 - 3 - len(hypothesis.split())])
-    assert found == pytest.approx(model.classify([(kept, hypothesis)])[0], abs=1e-6)
+    ends = [m.span() for m in re.finditer(r"\S+", LONG)]
+    pieces = windows(LONG, ends, 64 - 3 - len(hypothesis.split()))
+    assert len(pieces) > 1
+    each = model.classify([(piece, hypothesis) for piece in pieces])
+    assert found == pytest.approx(each[each[:, 2].argmin()], abs=1e-6)
+    assert short == pytest.approx(model.classify(PAIRS[:1])[0], abs=1e-6)
 
 
 def test_a_hypothesis_too_long_for_the_model(

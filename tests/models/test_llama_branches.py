@@ -11,7 +11,7 @@ import pytest
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.models.cards import find_card
-from factcheck_local.models.contracts import Message, adapted_to
+from factcheck_local.models.contracts import Adapted, Message, adapted_to
 from factcheck_local.models.llama_branches import read_after
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import finished
@@ -108,17 +108,25 @@ def test_progress_counts_what_is_complete(
     monkeypatch.setattr("factcheck_local.models.llama_cpp.BRANCHES", 2)
     monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: True)
     told: list[tuple[int, int]] = []
-    asked = {"least": 0.0, "max_tokens": 3, "progress": lambda *at: told.append(at)}
-    model.adapted(PROMPT).label_and_write(CHAT, ENDINGS, LABELS, **asked)
+
+    def ask(writer: Adapted, endings: list[str]) -> None:
+        writer.label_and_write(
+            *(CHAT, endings, LABELS),
+            least=0.0,
+            max_tokens=3,
+            progress=lambda *at: told.append(at),
+        )
+
+    ask(model.adapted(PROMPT), ENDINGS)
     assert told == [(2, 3), (3, 3)]
     card = find_card("smollm2-135m", "llm")
     adapters = {PROMPT: write_adapter(tmp_path / "none.gguf", size=0)}
     kept = CachedChatModel(lambda: model, card.id, card.sha256, tmp_path / "said.sqlite", adapters)
     adapted = adapted_to(kept, PROMPT)
     assert adapted is not None
-    adapted.label_and_write(CHAT, ENDINGS[:1], LABELS, **asked)
+    ask(adapted, ENDINGS[:1])
     told.clear()
-    adapted.label_and_write(CHAT, ENDINGS, LABELS, **asked)
+    ask(adapted, ENDINGS)
     assert told == [(3, 3)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from transformers import BertForSequenceClassification
 
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, OnnxNliEncoder
+from factcheck_local.models.windows import windows
 from training.encoder import export
 
 from .test_encoder import LONG, PAIRS, encoder, save
@@ -63,9 +65,16 @@ def test_no_pairs(exported: dict[str, Path]) -> None:
     assert load(exported["int8"]).classify([]).shape == (0, 3)
 
 
-def test_a_long_premise_is_cut_and_a_long_claim_refused(exported: dict[str, Path]) -> None:
+def test_a_long_premise_is_read_in_windows_and_a_long_claim_refused(
+    exported: dict[str, Path],
+) -> None:
     model = load(exported["int8"], max_tokens=32)
-    assert model.classify([(LONG, "no leave .")]).sum() == pytest.approx(1)
+    ends = [m.span() for m in re.finditer(r"\S+", LONG)]
+    pieces = windows(LONG, ends, 32 - 3 - 3)
+    assert len(pieces) > 1
+    each = model.classify([(piece, "no leave .") for piece in pieces])
+    (found,) = model.classify([(LONG, "no leave .")])
+    assert np.array_equal(found, each[each[:, 2].argmin()])
     with pytest.raises(ScoringError, match="a claim does not fit in 29 tokens"):
         model.classify([PAIRS[0], ("no leave .", LONG)])
 

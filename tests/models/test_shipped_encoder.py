@@ -50,6 +50,14 @@ def test_plain_cases(encoder: PairClassifier, claim: str, label: int) -> None:
     assert int(row.argmax()) == label
 
 
+def test_what_stands_at_the_end_of_a_long_premise_is_read(encoder: PairClassifier) -> None:
+    other = "The canteen serves lunch from noon, and coffee all day. " * 40
+    claim = "Full-time staff get 25 days of annual leave a year."
+    first, last = encoder.classify([(f"{PASSAGE} {other}", claim), (f"{other} {PASSAGE}", claim)])
+    assert first.argmax() == last.argmax() == 0
+    assert encoder.classify([(other, claim)])[0].argmax() == 2
+
+
 def test_a_pair_scores_the_same_in_any_company(encoder: PairClassifier) -> None:
     pairs = [
         (PASSAGE, "Leave is 25 days."),

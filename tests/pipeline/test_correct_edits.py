@@ -47,6 +47,11 @@ def test_edits_that_overlap_are_refused() -> None:
         ("“Pets may come.”", "“Pets may come [x].”"),
         ("| pets | yes |", "| pets | yes [x] |"),
         ("Version 2.0", "Version 2.0 [x]"),
+        ("Remove old builds by `make clean.`", "Remove old builds by `make clean.` [x]"),
+        ("Remove old builds by ``make `all`.``", "Remove old builds by ``make `all`.`` [x]"),
+        ("Say `no`.", "Say `no` [x]."),
+        ("See [the page](https://h/?)", "See [the page](https://h/?) [x]"),
+        ("See [the page](https://h/?).", "See [the page](https://h/?) [x]."),
     ],
 )
 def test_a_marker_stays_within_its_sentence(sentence: str, expected: str) -> None:
@@ -72,6 +77,17 @@ def test_a_sentence_goes_with_its_space_or_its_line(text: str, expected: str) ->
     start = text.index(gone)
     span = without(text, Span(start, start + len(gone)))
     assert apply(text, [(span, "")])[0] == expected
+
+
+def test_a_number_that_ends_a_sentence_is_no_item_of_a_list() -> None:
+    text = "The limit is\n25. GONE. Two.\n"
+    first, gone = Span(0, 16), Span(17, 22)
+    assert (first.of(text), gone.of(text)) == ("The limit is\n25.", "GONE.")
+    alone = text.replace(" Two.", "")
+    span = without(alone, gone, [first, gone])
+    assert apply(alone, [(span, "")])[0] == "The limit is\n25.\n"
+    span = without(text, gone, [first, gone])
+    assert apply(text, [(span, "")])[0] == "The limit is\n25. Two.\n"
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git applies the patches")
@@ -141,6 +157,17 @@ def test_a_rewriting_that_cannot_be_trusted_is_refused(reply: str, reason: str) 
     draft = rewrite(SENTENCE, [WRONG], FakeChatModel(lambda _m: reply), others=[OTHER])
     assert draft.text is None
     assert reason in (draft.refused or "")
+
+
+@pytest.mark.parametrize("mark", ["[^2]", " <https://intra/leave>", ", see [the page](/leave)"])
+def test_a_rewriting_that_drops_a_link_or_a_footnote_is_refused(mark: str) -> None:
+    sentence = f"{SENTENCE.removesuffix('.')}{mark}."
+    new = sentence.replace("30", "25")
+    kept = rewrite(sentence, [WRONG], FakeChatModel(lambda _m: new), others=[OTHER])
+    assert (kept.text, kept.refused) == (new, None)
+    plain = SENTENCE.replace("30", "25")
+    lost = rewrite(sentence, [WRONG], FakeChatModel(lambda _m: plain), others=[OTHER])
+    assert (lost.text, lost.refused) == (None, "the rewriting drops a link or a footnote")
 
 
 def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:

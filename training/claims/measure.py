@@ -56,9 +56,7 @@ def kinds_right(found: Sequence[LabelledAnswer], checker: FactChecker) -> list[b
             given = {
                 a.kind if a.kind is not Kind.CLAIM else Kind.FACT
                 for a in atoms
-                if any(
-                    s is not None and s.overlaps(part.segment.span) for s in (a.span, *a.repeats)
-                )
+                if a.stands_in(part.segment.span)
             }
             right.append(given == {KINDS[part.kind]})
     return right

@@ -64,6 +64,10 @@ class Atom:
     context_ids: tuple[str, ...] = ()
     label: str | None = None
 
+    def stands_in(self, span: Span) -> bool:
+        """Whether the answer says it within a stretch, there or again."""
+        return any(s is not None and s.overlaps(span) for s in (self.span, *self.repeats))
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from factcheck_local.core.errors import ModelError
 from factcheck_local.core.types import Relation, RelationLabel, Thresholds
+from factcheck_local.pipeline.relation.risk import CASCADE
 from factcheck_local.pipeline.relation.scorer import Premise, RelationModel
 
 
@@ -89,7 +90,7 @@ class CascadeRelationModel:
         self._sure = sure
         self._weight = weight
         self._budget = budget
-        self.id = f"cascade({fast.id},{slow.id})"
+        self.id = f"{CASCADE}{fast.id},{slow.id})"
         self.sha256 = hashlib.sha256(f"{fast.sha256}\n{slow.sha256}\n".encode()).hexdigest()
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:

@@ -220,6 +220,31 @@ def load_relation_model(
     )
 
 
+def relation_model_of(
+    settings: Settings,
+    *,
+    loaded: LabelScorer | None = None,
+    store_dir: Path | None = None,
+    states: Path | None = None,
+    cache: bool = True,
+    recorded: Mapping[str, Any] | None = None,
+) -> RelationModel:
+    """The relation model that a run with these settings uses; see ``load_relation_model``."""
+    return load_relation_model(
+        settings.relation,
+        default_llm=settings.llm,
+        loaded=loaded,
+        store_dir=store_dir,
+        states=states,
+        cache=cache,
+        quantities=settings.quantities,
+        cut_instructions=settings.cut_instructions,
+        tables=settings.tables,
+        budget=settings.budget,
+        recorded=recorded,
+    )
+
+
 def _recorded(values: object) -> Calibration:
     try:
         return Calibration.from_values(values)

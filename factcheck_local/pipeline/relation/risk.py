@@ -21,6 +21,9 @@ from factcheck_local.pipeline.relation.fitted_file import FittedFile
 #: Whose certainty a card's thresholds are of, if it does not say.
 ASSESSOR = "fr2"
 
+#: How the id of two models, the fast one first, begins.
+CASCADE = "cascade("
+
 _FILE = FittedFile(
     RISK, "factcheck.risk/2", "thresholds", hint="factcheck calibrate LABELS.jsonl --risk 0.05"
 )
@@ -50,9 +53,14 @@ class StoredRisk:
         return self.relation, self.sha256, self.thresholds.assessor
 
     def is_of(self, scorer: str, sha256: str) -> bool:
-        """Whether the relation model is this one, or this scorer with what is around it."""
-        inner = self.relation.partition("+")[0]
-        return scorer in (self.relation, inner) and self.sha256 == sha256
+        """Whether the relation model is this one, this scorer with what is around it, or a cascade.
+
+        A cascade's hash is of both of its models, so there the name has to do.
+        """
+        if self.relation.startswith(CASCADE):
+            inner = self.relation.removeprefix(CASCADE).removesuffix(")").split(",")
+            return self.relation == scorer or any(_is_around(one, scorer) for one in inner)
+        return _is_around(self.relation, scorer) and self.sha256 == sha256
 
 
 def read_risks(store_dir: Path) -> tuple[StoredRisk, ...]:
@@ -146,6 +154,11 @@ def thresholds_from(values: object) -> Thresholds:
     if found.alpha is None or not (0 < found.alpha < 1 and found.claims > 0):
         raise ValueError(f"expected an alpha in (0, 1) and a count of claims, got {values!r}")
     return found
+
+
+def _is_around(relation: str, scorer: str) -> bool:
+    """Whether a relation model's id is a scorer's, or that with the names of layers behind it."""
+    return relation == scorer or relation.startswith(f"{scorer}+")
 
 
 def _entry(row: Mapping[str, Any]) -> StoredRisk:
