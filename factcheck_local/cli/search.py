@@ -18,7 +18,7 @@ from factcheck_local.cli.messages import tell
 from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.core.errors import InputError
 from factcheck_local.indexer.joined import ReadPlace
-from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.retrieval.rerank import RERANKED, reorder
 from factcheck_local.pipeline.retrieval.rerankers import load_reranker
@@ -73,7 +73,8 @@ def command(
             found, unread = reorder([query], found, reranker)
             if unread:
                 tell(f"{rerank} cannot read the query; the order is the search's")
-        hits = found[0][:k]
+        seen = in_scope(store.sources(), groups=as_groups)
+        hits = [as_seen(c, seen) for c in found[0][:k]]
         # In float64: in float32 the last digits depend on how many rows there are.
         similarities = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]
         rows = list(zip(hits, similarities.round(6).tolist(), strict=True))

@@ -20,13 +20,17 @@ from factcheck_local.models.offline import go_offline, without_proxies
 
 if TYPE_CHECKING:
     import httpx
-    from chromadb import Collection
+    from chromadb import Collection, GetResult, Include, Where
     from chromadb.api.client import Client
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
     from chromadb.config import Settings
 
 #: The version of the interface that a server must speak, up to the first point.
 INTERFACE = "1"
+
+#: Rows, or values of a filter, that Chroma is asked for at a time: each takes a variable of a
+#: statement of SQLite, which has 32,766 in all.
+AT_ONCE = 30_000
 
 _CONNECT_SECONDS = 10.0
 #: A digest of a large store takes a server minutes.
@@ -40,6 +44,18 @@ def folder_client(path: Path) -> Client:
     import chromadb  # slow to import, and only after its switches are set
 
     return cast("Client", chromadb.PersistentClient(path, settings))
+
+
+def all_rows(
+    collection: Collection, include: Include, where: Where | None = None
+) -> Iterator[GetResult]:
+    """What a collection holds, `AT_ONCE` rows at a time at most.
+
+    What is deleted meanwhile is left out, what is added too.
+    """
+    ids = collection.get(where=where, include=[])["ids"]
+    for start in range(0, len(ids), AT_ONCE):
+        yield collection.get(ids=ids[start : start + AT_ONCE], include=include)
 
 
 class ChromaServer:

@@ -35,22 +35,27 @@ def open_database(path: Path, schema: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def exclusive(path: Path, place: object) -> Iterator[None]:
+def exclusive(
+    path: Path, place: object, said: str = "another run is writing to it"
+) -> Iterator[None]:
     """Hold a file against other processes; the system lets go of it if this one dies.
+
+    Any thread may end it.
 
     Args:
         path: the file, made where it is not there.
         place: what it stands for, for the message.
+        said: what the message says of it.
 
     Raises:
         StoreError: if another process holds it.
     """
-    lock = sqlite3.connect(path, timeout=0, isolation_level=None)
+    lock = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         try:
             lock.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError as error:
-            raise StoreError(f"{place}: another run is writing to it") from error
+            raise StoreError(f"{place}: {said}") from error
         yield
     finally:
         lock.close()

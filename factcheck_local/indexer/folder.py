@@ -6,7 +6,7 @@ The folder holds::
     sources.sqlite3   its sources, see `manifest_sqlite`
     chroma/           its passages, see `passages`
     lexical.sqlite3   their words, see `lexical`
-    writer.lock       held while a run writes
+    writer.lock       held while a run writes, or removes the store; it stays
     pair-scores.sqlite   scores of pairs, see `relate.cache`
     calibration.json  fitted on the user's own labels, see `relate.calibrations`
     risk.json         likewise, see `relate.risk`
@@ -48,7 +48,7 @@ STORE_NAME = ".factcheck"
 
 _META, _SOURCES, _CHROMA, _COLLECTION = "store.json", "sources.sqlite3", "chroma", "passages"
 _NO_PART = frozenset(
-    {VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION, RISK, COLLECTIONS}
+    {VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION, RISK, COLLECTIONS, LOCK}
 )
 
 
@@ -126,14 +126,20 @@ def create_parts(path: Path, fingerprint: Fingerprint) -> Parts:
 
 
 def erase(path: Path) -> None:
-    """Remove a store that is not open; see `Store.erase`. Other files of the folder stay."""
+    """Remove a store that is not open; see `Store.erase`. Other files of the folder stay.
+
+    So does the lock: of a file that is made anew, another run could hold the former one.
+
+    Raises:
+        StoreError: if a run is writing to it.
+    """
     if not (path / _META).exists():
         return
-    fingerprints.write(path / _META, None)
-    for database in (_SOURCES, LEXICAL):
-        for name in (database, f"{database}-wal", f"{database}-shm"):
-            (path / name).unlink(missing_ok=True)
-    (path / LOCK).unlink(missing_ok=True)
-    for folder in (_CHROMA, STATES):
-        shutil.rmtree(path / folder, ignore_errors=True)
-    (path / _META).unlink()
+    with exclusive(path / LOCK, path):
+        fingerprints.write(path / _META, None)
+        for database in (_SOURCES, LEXICAL):
+            for name in (database, f"{database}-wal", f"{database}-shm"):
+                (path / name).unlink(missing_ok=True)
+        for folder in (_CHROMA, STATES):
+            shutil.rmtree(path / folder, ignore_errors=True)
+        (path / _META).unlink()

@@ -33,6 +33,7 @@ class SourceRecord:
         date: the document's own date, as written there.
         superseded_by: the source that replaces it.
         note: what a reader should know, such as pages without text.
+        ocr_left: whether OCR may find more in it: pages may have no text, and were not tried.
         chunks: number of its passages.
         digest: sha256 over their ids and texts, in order of id.
         complete: whether all its passages, and no others, are in the store.
@@ -52,6 +53,7 @@ class SourceRecord:
     date: str | None = None
     superseded_by: str | None = None
     note: str | None = None
+    ocr_left: bool = True
     chunks: int = 0
     digest: str = ""
     complete: bool = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.indexer.chroma import all_rows
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
 
 if TYPE_CHECKING:
@@ -86,9 +87,10 @@ class ChromaManifest:
             self._put(_LEFT_OUT + entry.source, {"reason": entry.reason, "failed": entry.failed})
 
     def _items(self) -> dict[str, dict[str, Any]]:
-        rows = self._collection.get(include=["metadatas"])
-        metadatas: Sequence[Any] = rows["metadatas"] or ()
-        return dict(zip(rows["ids"], metadatas, strict=True))
+        found: dict[str, Any] = {}
+        for rows in all_rows(self._collection, ["metadatas"]):
+            found.update(zip(rows["ids"], rows["metadatas"] or (), strict=True))
+        return found
 
     def _put(self, id_: str, values: dict[str, Any]) -> None:
         # A None takes the place of what was there, and does not come back.

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
+from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.database import open_database
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
 
 _COLUMNS = [field.name for field in fields(SourceRecord)]
+_TRUTHS = [field.name for field in fields(SourceRecord) if isinstance(field.default, bool)]
+_PUT = (
+    f"INSERT OR REPLACE INTO sources ({', '.join(_COLUMNS)}) "
+    f"VALUES ({', '.join('?' * len(_COLUMNS))})"
+)
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS roots (label TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS sources ({", ".join(_COLUMNS)}, PRIMARY KEY (source));
@@ -17,6 +24,7 @@ CREATE TABLE IF NOT EXISTS left_out (
     source TEXT PRIMARY KEY, reason TEXT NOT NULL, failed INTEGER NOT NULL
 );
 """
+_OCR_LEFT = "ALTER TABLE sources ADD COLUMN ocr_left DEFAULT 1"
 
 
 class SqliteManifest:
@@ -29,6 +37,11 @@ class SqliteManifest:
             StoreError: if it is not such a file.
         """
         self._db = open_database(path, _SCHEMA)
+        try:
+            _bring_up_to_date(self._db)
+        except sqlite3.Error as error:
+            self._db.close()
+            raise StoreError(f"{path}: cannot be brought up to date: {error}") from error
         self._known: tuple[tuple[int, int], tuple[SourceRecord, ...]] | None = None
 
     def close(self) -> None:
@@ -52,13 +65,14 @@ class SqliteManifest:
     def _read(self, which: str, *values: str) -> tuple[SourceRecord, ...]:
         rows = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM sources {which}", values)
         found = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-        return tuple(SourceRecord(**{**row, "complete": bool(row["complete"])}) for row in found)
+        return tuple(
+            SourceRecord(**{**row, **{name: bool(row[name]) for name in _TRUTHS}}) for row in found
+        )
 
     def write(self, record: SourceRecord) -> None:
         """See `Manifest.write`."""
-        marks = ", ".join("?" * len(_COLUMNS))
         with self._db:
-            self._db.execute(f"INSERT OR REPLACE INTO sources VALUES ({marks})", astuple(record))
+            self._db.execute(_PUT, astuple(record))
 
     def mark_incomplete(self, source: str) -> None:
         """See `Manifest.mark_incomplete`."""
@@ -92,3 +106,16 @@ class SqliteManifest:
             self._db.executemany(
                 "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", map(astuple, found)
             )
+
+
+def _bring_up_to_date(database: sqlite3.Connection) -> None:
+    """Add the column that a file from before it does not have."""
+    if _lacks(database):
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            if _lacks(database):  # still: another process may have been at the same
+                database.execute(_OCR_LEFT)
+
+
+def _lacks(database: sqlite3.Connection) -> bool:
+    return "ocr_left" not in [row[1] for row in database.execute("PRAGMA table_info(sources)")]

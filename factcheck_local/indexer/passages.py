@@ -6,19 +6,20 @@ Chroma's own embedder is never used.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Chunk, Context, Span, titled
+from factcheck_local.indexer.chroma import AT_ONCE, all_rows
 from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.manifest import SourceRecord
 
 if TYPE_CHECKING:
-    from chromadb import Collection
+    from chromadb import Collection, Include
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
 
     from factcheck_local.models.contracts import FloatArray
@@ -68,8 +69,10 @@ class Passages:
 
     def of_source(self, source: str) -> dict[str, Metadata]:
         """Id -> metadata of a source's passages."""
-        rows = self._collection.get(where={"source": source}, include=["metadatas"])
-        return dict(zip(rows["ids"], rows["metadatas"] or (), strict=True))
+        found: dict[str, Metadata] = {}
+        for rows in all_rows(self._collection, ["metadatas"], {"source": source}):
+            found.update(zip(rows["ids"], rows["metadatas"] or (), strict=True))
+        return found
 
     def write(
         self, chunks: Sequence[Chunk], metadatas: Sequence[Metadata], embeddings: FloatArray
@@ -116,16 +119,14 @@ class Passages:
 
     def vectors_of(self, source: str) -> dict[str, npt.NDArray[Any]]:
         """A source's passages as they were embedded, title and text -> vector."""
-        rows = self._collection.get(
-            where={"source": source}, include=["documents", "metadatas", "embeddings"]
-        )
-        if rows["embeddings"] is None:
-            return {}
-        columns = rows["documents"] or (), rows["metadatas"] or (), np.asarray(rows["embeddings"])
-        return {
-            titled(str(values["title"]), text): vector
-            for text, values, vector in zip(*columns, strict=True)
-        }
+        found: dict[str, npt.NDArray[Any]] = {}
+        wanted: Include = ["documents", "metadatas", "embeddings"]
+        for rows in all_rows(self._collection, wanted, {"source": source}):
+            vectors = np.asarray(rows["embeddings"])
+            columns = rows["documents"] or (), rows["metadatas"] or (), vectors
+            for text, values, vector in zip(*columns, strict=True):
+                found[titled(str(values["title"]), text)] = vector
+        return found
 
     def contexts(self, ids: Sequence[str]) -> list[Context]:
         """The passages with these ids, in this order."""
@@ -151,14 +152,22 @@ class Passages:
         """Ids of the k passages most similar to each query, with their similarities."""
         if not len(embeddings) or sources == frozenset():
             return [[] for _ in embeddings]
-        rows = self._collection.query(
-            query_embeddings=np.asarray(embeddings, dtype=np.float32),
-            n_results=k + TIE_MARGIN,
-            where=None if sources is None else cast(Any, {"source": {"$in": sorted(sources)}}),
-            include=["distances"],
-        )
-        columns = rows["ids"], rows["distances"] or ()
-        return [_ranked(*result)[:k] for result in zip(*columns, strict=True)]
+        wheres: list[Any] = [None]
+        if sources is not None:
+            parts = _batches(sorted(sources), AT_ONCE)
+            wheres = [{"source": {"$in": part}} for part in parts]
+        found: list[list[tuple[str, float]]] = [[] for _ in embeddings]
+        for where in wheres:
+            rows = self._collection.query(
+                query_embeddings=np.asarray(embeddings, dtype=np.float32),
+                n_results=k + TIE_MARGIN,
+                where=where,
+                include=["distances"],
+            )
+            columns = rows["ids"], rows["distances"] or ()
+            for of_query, result in zip(found, zip(*columns, strict=True), strict=True):
+                of_query += _similar(*result)
+        return [_ranked(hits)[:k] for hits in found]
 
 
 def metadata(record: SourceRecord, chunk: Chunk) -> Metadata:
@@ -224,12 +233,16 @@ def _context(id_: str, text: str, values: Metadata) -> Context:
     )
 
 
-def _ranked(ids: Sequence[str], distances: Sequence[float]) -> list[tuple[str, float]]:
-    """One query's results by falling similarity, ties by id."""
-    found = [
+def _similar(ids: Sequence[str], distances: Sequence[float]) -> list[tuple[str, float]]:
+    """One query's results with their similarities."""
+    return [
         (id_, round(1.0 - distance, SIMILARITY_DIGITS))
         for id_, distance in zip(ids, distances, strict=True)
     ]
+
+
+def _ranked(found: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
+    """By falling similarity, ties by id."""
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 

@@ -54,17 +54,23 @@ def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> 
 
 def note_on(metadata: Mapping[str, Any], passages: Iterable[str] = ()) -> str | None:
     """What a reader should know of how a document was read, and of its passages' language."""
-    notes = list(metadata.get("left_out", ()))
+    notes = [str(entry) for entry in listed(metadata, "left_out")]
     if language := foreign("\n".join(passages)):
         notes.append(f"in another language ({language}): {MODELS_READ}")
-    if pages := metadata.get("ocr_pages", ()):
+    if pages := listed(metadata, "ocr_pages"):
         notes.insert(0, f"read by OCR: page {_shown(pages)}")
-    if pages := metadata.get("pages_without_text", ()):
+    if pages := listed(metadata, "pages_without_text"):
         notes.insert(0, f"no text on page {_shown(pages)}: scanned?")
     return "; ".join(notes) or None
 
 
-def _shown(pages: Sequence[int]) -> str:
+def listed(metadata: Mapping[str, Any], key: str) -> Sequence[object]:
+    """What a loader lists under a key; empty where a document's front matter has something else."""
+    value = metadata.get(key)
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _shown(pages: Sequence[object]) -> str:
     return ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
 
 

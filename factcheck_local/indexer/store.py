@@ -26,7 +26,7 @@ from factcheck_local.indexer import consistency, folder, server
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import LexicalEntry
-from factcheck_local.indexer.manifest import LeftOut, SourceRecord
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
 from factcheck_local.indexer.parts import STATES, Parts
 from factcheck_local.indexer.passages import (
     OWN,
@@ -127,6 +127,9 @@ class Store(Closing):
 
         Verdicts and calibrations stay. If this is interrupted, no run takes what is
         left for a store.
+
+        Raises:
+            StoreError: if a run is writing to it.
         """
         if isinstance(where, ServerAddress):
             server.erase(where)
@@ -321,8 +324,18 @@ class Store(Closing):
         return self._manifest.left_out()
 
     def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
-        """Replace what is left out below some places, see `Manifest.set_left_out`."""
-        self._manifest.set_left_out(below, found)
+        """Replace what is left out below some places, see `Manifest.set_left_out`.
+
+        Below ``""``, the indexed folder without a label, lies nothing that is below another one.
+        """
+        others = [f"{label}/" for label in self.roots() if label] if "" in below else []
+        named = [place for place in below if place]
+        kept = [
+            entry
+            for entry in self.left_out()
+            if lies_below(entry.source, others) and not lies_below(entry.source, named)
+        ]
+        self._manifest.set_left_out(below, [*kept, *found])
 
     def size(self) -> int:
         """Bytes that the store takes on the disk of this machine."""

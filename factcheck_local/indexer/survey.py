@@ -64,7 +64,8 @@ class Survey:
         files: the files to look at, by source, each with its root.
         gone: sources in the store that are no longer to be there, and why.
         skipped: what lies there and is not indexed, and why.
-        below: the sources looked at, folders of them with a slash at their end; ``""`` is all.
+        below: the sources looked at, folders of them with a slash at their end; ``""`` is all
+            those of the root without a label.
     """
 
     files: dict[str, tuple[Root, Path]] = field(default_factory=dict)
@@ -112,7 +113,11 @@ def _given(paths: Iterable[Path]) -> list[Path]:
     """The paths, resolved, outer ones first, without repetition."""
     resolved = set()
     for path in paths:
-        if not path.exists():
+        try:
+            there = path.exists()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        if not there:
             raise InputError(f"{path}: no such file or folder")
         resolved.add(path.resolve())
     return sorted(resolved, key=lambda path: (len(path.parts), path))
@@ -200,7 +205,8 @@ class _Search:
 
     def _settle(self, record: SourceRecord, root: Root, path: Path) -> None:
         names = record.name, record.source
-        if not path.is_file() or not path.resolve().is_relative_to(root.path):
+        # A search follows no link, neither to the file nor to a folder above it.
+        if not _is_file(path) or path.resolve() != path:
             self.found.gone.append(SourceEntry(record.source, "file is gone"))
         elif glob := _matching(self.exclude, names):
             self.found.gone.append(SourceEntry(record.source, f"excluded by {glob}"))
@@ -227,7 +233,7 @@ class _Search:
             entered = []
             for name in sorted(folders):
                 path = here / name
-                if path.is_symlink():
+                if os.path.islink(path):  # not path.is_symlink(), see `_is_file`
                     yield path
                 elif path == self.store:
                     continue
@@ -243,7 +249,7 @@ class _Search:
         root = self._root(path)
         names = root.name(path), root.source(path)
         reason = None
-        if path.is_symlink():
+        if os.path.islink(path):
             # Not path.resolve(): that gives up on links that lead in a circle.
             inside = Path(os.path.realpath(path)).is_relative_to(root.path)
             reason = f"link to a place {'in' if inside else 'out of'} the folder"
@@ -251,13 +257,24 @@ class _Search:
             reason = "hidden"
         elif path.name == PROFILE_NAME:
             reason = "reliability profile"
-        elif not path.is_file():
+        elif not _is_file(path):
             reason = "not a regular file"
         elif glob := _matching(self.exclude, names):
             reason = f"excluded by {glob}"
         elif self.include and not _matching(self.include, names):
             reason = "not included"
         return reason
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is a regular file, or may be one: in a folder that cannot be looked into.
+
+    Of such a one it is said when it is read that it cannot be; `Path` raises an error.
+    """
+    try:
+        return path.is_file()
+    except OSError:
+        return True
 
 
 def _matching(globs: Iterable[str], names: Sequence[str]) -> str | None:

@@ -15,10 +15,11 @@ import numpy as np
 
 from factcheck_local.core.types import Chunk
 from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, read_ahead
 from factcheck_local.indexer.reliability import ReliabilityProfile, storable, supersession
-from factcheck_local.indexer.stamps import note_on, stamped, stated_text
+from factcheck_local.indexer.stamps import listed, note_on, stamped, stated_text
 from factcheck_local.indexer.store import Draft, Store
 from factcheck_local.indexer.survey import Root, SourceEntry, survey, writable
 from factcheck_local.models.embedder import for_passages
@@ -91,7 +92,8 @@ def sync(
     """Index what is new or changed below the paths, and remove what is gone from there.
 
     A file is unchanged if its size and time stamp are, or else its sha256; of a
-    changed or moved one, only passages that are new are embedded. An interrupted
+    changed or moved one, only passages that are new are embedded. With ``ocr`` an unchanged
+    one is read, too, if it has pages without text that OCR has not been tried on. An interrupted
     run loses at most `EMBED_BATCH` passages, or 2 * ``at_once`` times as many with a higher one,
     and the next one goes on from there.
 
@@ -127,7 +129,7 @@ def sync(
         roots = {root for root, _ in plan.files.values()}
         profiles = {r.label: profile or ReliabilityProfile.beside(r.path) for r in roots}
         since = today or datetime.now(UTC).date().replace(day=1)
-        run = _Run(store, embedder, profiles, since, progress, at_once)
+        run = _Run(store, embedder, profiles, since, progress, at_once, ocr)
         tasks = run.look_at(plan.files)
         with closing(read_ahead(tasks, made.chunker, limits or ReadLimits(), ocr=ocr)) as found:
             for task, reading in found:
@@ -138,7 +140,9 @@ def sync(
             store.remove(entry.source)
         run.rate()
         left_out = [LeftOut(*e, failed=False) for e in (*plan.skipped, *run.skipped)]
-        left_out += [LeftOut(*e, failed=True) for e in run.failed]
+        # What OCR alone failed on is there still.
+        failed = [entry for entry in run.failed if entry.source not in run.current]
+        left_out += [LeftOut(*e, failed=True) for e in failed]
         store.set_left_out(plan.below, left_out)
     return SyncReport(
         indexed=tuple(sorted(run.indexed)),
@@ -159,6 +163,7 @@ class _Run:
     today: date
     progress: Progress | None
     at_once: int
+    ocr: bool
     indexed: list[SourceEntry] = field(default_factory=list)
     unchanged: list[SourceEntry] = field(default_factory=list)
     skipped: list[SourceEntry] = field(default_factory=list)
@@ -184,7 +189,8 @@ class _Run:
                 self._leave(source, f"cannot be read: {error.strerror}", self.failed)
                 continue
             self.current[source] = current
-            if known is None or not known.complete or current.sha256 != known.sha256:
+            changed = known is None or not known.complete or current.sha256 != known.sha256
+            if changed or (self.ocr and _ocr_left(current)):
                 tasks.append(Task(source, path, current.size))
         size = sum(task.size for task in tasks)
         self.step = Step(len(files) - len(tasks), len(files), 0, size, 0, "")
@@ -212,11 +218,15 @@ class _Run:
             self.progress(self.step)
 
     def _leave(self, source: str, reason: str, report: list[SourceEntry]) -> None:
-        """Report a file; what it said before is no evidence any more."""
-        self.current.pop(source, None)
-        if source in self.records:
-            self.store.remove(source)
-            reason += "; its earlier passages are removed"
+        """Report a file; what it said before is no evidence any more, unless it still says it."""
+        known, current = self.records.get(source), self.current.get(source)
+        if known and current and known.complete and current.sha256 == known.sha256:
+            reason += "; its earlier passages stay"  # it was read again for OCR alone
+        else:
+            self.current.pop(source, None)
+            if known:
+                self.store.remove(source)
+                reason += "; its earlier passages are removed"
         report.append(SourceEntry(writable(source), reason))
 
     def _described(self, record: SourceRecord, reading: Reading) -> SourceRecord:
@@ -230,6 +240,8 @@ class _Run:
                 date=stated_text(reading.metadata.get("date")),
                 superseded_by=known.superseded_by if known else None,
                 note=note_on(reading.metadata, (chunk.text for chunk in reading.chunks)),
+                # A page that OCR was tried on in vain is not tried again.
+                ocr_left=bool(listed(reading.metadata, "pages_without_text")) and not self.ocr,
             )
         )
 
@@ -314,13 +326,20 @@ class _Run:
             for by_name in {profile.versions_by_name for profile in self.profiles.values()}
         }
         read = {entry.source for entry in self.indexed}
+        told = read | {entry.source for entry in (*self.skipped, *self.failed)}
         for source, record in sorted(self.current.items()):
             successor = successors[self.profiles[record.root].versions_by_name].get(source)
             new = self._rated(replace(record, superseded_by=successor))
             old = record if source in read else self.records[source]
             if new != old:
                 self.store.revise(new)
-            if source not in read:
+            if source not in told:
                 same = (old.prior, old.prior_rule) == (new.prior, new.prior_rule)
                 reason = "" if same else f"prior {old.prior:g} -> {new.prior:g} ({new.prior_rule})"
                 self.unchanged.append(SourceEntry(source, reason))
+
+
+def _ocr_left(record: SourceRecord) -> bool:
+    """Whether OCR may find more in a file; of one indexed before that was kept it may be a PDF."""
+    form = LOADERS.get(record.extension)
+    return record.ocr_left and form is not None and form.ocr

@@ -20,6 +20,8 @@ def changes(
 ) -> Iterator[frozenset[Path]]:
     """Files that changed below the paths, a set each time some did; an empty one to begin with.
 
+    They are named as resolved, whatever the paths were.
+
     Args:
         paths: folders, and files, whose folder has to stay.
         ignore: a folder whose changes do not count: the store's; None for none.
@@ -29,15 +31,17 @@ def changes(
         KeyboardInterrupt: when the user interrupts it.
     """
     ignored = ignore.resolve() if ignore else None
-    folders = [path for path in paths if path.is_dir()]
+    # What changed is named as its folder was: by way of `..` or a link, it would not be known.
+    resolved = [path.resolve() for path in paths]
+    folders = [path for path in resolved if path.is_dir()]
     # Editors write a new file and rename it, so a file is watched through its folder.
-    files = frozenset(path.resolve() for path in paths if not path.is_dir())
+    files = frozenset(path for path in resolved if not path.is_dir())
 
     def counts(_change: Change, name: str) -> bool:
         path = Path(name)
         if ignored and path.is_relative_to(ignored):
             return False
-        return path in files or any(path.is_relative_to(folder.resolve()) for folder in folders)
+        return path in files or any(path.is_relative_to(folder) for folder in folders)
 
     watched = {*folders, *(path.parent for path in files)}
     begun = False

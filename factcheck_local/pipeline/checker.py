@@ -98,7 +98,7 @@ class FactChecker(Gathering):
             ModelError: if the embedder cannot be loaded.
         """
         with self._lock:
-            atom = Atom("query", query, original=query)
+            atom = Atom("", query, original=query)  # no passage has this id
             return self._retrieve([atom], Record(Answer(query)), Work(self._progress), k).contexts
 
     def verify_together(self, records: Sequence[Record]) -> list[Run | FactcheckError]:
@@ -140,7 +140,9 @@ class FactChecker(Gathering):
         if self.settings.thresholds == "shipped":
             with work.stage("load"):
                 _ = self.risk  # if the model brings none, that is said before the answer is split
-        atoms = self._atoms(record.answer, work) if record.atoms is None else record.atoms
+        atoms = record.atoms
+        if atoms is None:
+            atoms = _named_apart(self._atoms(record.answer, work), record.contexts or (), work)
         checked = tuple(a for a in atoms if a.kind.check_worthy and a.id not in work.failures)
         if self.settings.assessor in JUDGES:
             return Begun(record, work, started, atoms, checked)
@@ -338,6 +340,17 @@ def _languages(contexts: Sequence[Context]) -> list[str]:
     if not found:
         return []
     return [f"{len(found)} passages are in another language ({named(found)}): {MODELS_READ}"]
+
+
+def _named_apart(
+    atoms: Sequence[Atom], contexts: Sequence[Context], work: Work
+) -> tuple[Atom, ...]:
+    """Atoms, and those of them that failed, under ids that no passage of their record has."""
+    taken, mark = {c.id for c in contexts}, ""
+    while any(mark + a.id in taken for a in atoms):
+        mark += "_"
+    work.failures = {mark + id_: why for id_, why in work.failures.items()}
+    return tuple(replace(a, id=mark + a.id) for a in atoms)
 
 
 def _as_pooled(atoms: Sequence[Atom], by_atom: Mapping[str, tuple[str, ...]]) -> tuple[Atom, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Answer, Atom, Context, Segment, Span
-from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
 from factcheck_local.pipeline.claims.atomize import (
     ADAPTED_PROMPT,
@@ -101,6 +102,7 @@ class Gathering(Loaded):
         with work.stage("load"):
             embedder = self.embedder
         find: Callable[..., Retrieved]
+        seen: frozenset[str] | None = None
         if retriever is not None and record.contexts is None:
             find = partial(retrieve_from, retriever=retriever, embedder=embedder)
         elif record.contexts is not None or store is None:
@@ -108,12 +110,14 @@ class Gathering(Loaded):
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
         else:
             where = [Condition.parse(text) for text in self.settings.where]
+            sources, groups = store.sources(), self.settings.as_groups
+            seen = in_scope(sources, groups=groups)
             find = partial(
                 retrieve,
                 store=store,
                 embedder=embedder,
                 retrieval=self.settings.retrieval,
-                scope=in_scope(store.sources(), where, self.settings.as_groups),
+                scope=in_scope(sources, where, groups),
             )
         queries = self._queries(atoms, record.answer, find, work)
         with work.stage("load"):
@@ -127,7 +131,7 @@ class Gathering(Loaded):
                 progress=work.progress("rerank"),
             )
         work.note(found.unread, "claims that the reranker could not read, their order stayed")
-        return found
+        return replace(found, contexts=tuple(as_seen(c, seen) for c in found.contexts))
 
     def _queries(
         self,

@@ -89,7 +89,7 @@ class Settings:
         "or VeriScore do.",
         renamed=_OF_FACTBENCH,
     )
-    k: int = setting(3, "How many passages are retrieved per claim.", low=1)
+    k: int = setting(3, "How many passages are retrieved per claim.", low=1, high=1000)
     retrieval: Retrieval = setting(
         "fused",
         "How passages are found: by meaning (dense), by words (lexical), or by both (fused).",

@@ -26,7 +26,7 @@ from factcheck_local.core.sqlite import connect
 #: What the first line follows.
 NOTHING = "0" * 64
 
-#: Bytes from the end of the file within which the last line begins.
+#: Bytes from the end of the file that are read first for the last line.
 _TAIL = 65536
 
 
@@ -102,11 +102,15 @@ class AuditLog:
         if not self._path.exists():
             self._path.touch(mode=0o600)
         with self._path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL))
-            tail = file.read()
-        whole, _, torn = tail.rpartition(b"\n")
-        last = whole.rpartition(b"\n")[2]
+            size, tail = file.seek(0, os.SEEK_END), _TAIL
+            while True:
+                start = file.seek(max(0, size - tail))
+                whole, _, torn = file.read().rpartition(b"\n")
+                _, before, last = whole.rpartition(b"\n")
+                # What no end of a line precedes is a part of the last line, unless it is the first.
+                if before or start == 0:
+                    break
+                tail *= 2
         try:
             return (json.loads(last) if last else None), torn
         except ValueError as error:

@@ -85,7 +85,7 @@ class Gate:
         if (host.hostname or "").lower() not in self._hosts:
             return 421, "this host name is not the server's; --allowed-host names others"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != own:
+        if origin is not None and _place(origin) != own:
             return 403, "a page of another origin may not ask here"
         length = headers.get("content-length", "0")
         if not length.isdecimal():
@@ -111,6 +111,14 @@ class Gate:
             parts.append(part)
             more = message.get("more_body", False)
         return b"".join(parts)
+
+
+def _place(origin: str) -> str | None:
+    """Host and port of an origin; None if it is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 class Rates:

@@ -8,6 +8,7 @@ nothing is done twice.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import time
@@ -36,6 +37,9 @@ ATTEMPTS = 3
 
 #: States in which a check stands for the same one that comes again.
 SAME: tuple[State, ...] = ("queued", "running", "done")
+
+#: Those of them in which it is yet to be done.
+UNDONE = SAME[:2]
 
 _VERSION = 2
 _TABLES = """
@@ -121,12 +125,12 @@ class Jobs:
         most: int,
         key: str | None = None,
         first: Callable[[str], None] = silent,
-        waiting: bool = False,
+        among: Sequence[State] = SAME,
     ) -> Check:
         """Queue a check, unless the same is there.
 
         The same is what came with the same idempotency key, or else a check of the owner with this
-        digest that is done or yet to be.
+        digest that is in one of some states.
 
         Args:
             owner: who asks.
@@ -135,19 +139,22 @@ class Jobs:
             most: checks that may wait.
             key: an idempotency key of the owner's; None for none.
             first: called with the id of a new check before it counts; if it raises, there is none.
-            waiting: whether only one that has not begun may stand for it.
+            among: states in which a check of this digest may stand for it.
 
         Returns:
             The check, new or not.
 
         Raises:
-            KeyReused: if the key came with another digest before.
+            KeyReused: if the key came with another request before.
             QueueFull: if ``most`` checks wait.
         """
+        text = json.dumps(request, sort_keys=True)
+        # A key stands for what was asked, and the digest changes with the index, too.
+        own = hashlib.sha256(text.encode()).hexdigest()
         with self.writing() as db:
-            found = self._same(db, owner, digest, key, SAME[:1] if waiting else SAME)
+            found = self._keyed(db, owner, key, own) or self._same(db, owner, digest, among)
             if found is not None:
-                self._use(db, owner, key, digest, found.id)
+                self._use(db, owner, key, own, found.id)
                 return found
             if self._count(db, "queued") >= most:
                 raise QueueFull(f"{most} checks wait already")
@@ -155,29 +162,28 @@ class Jobs:
             db.execute(
                 "INSERT INTO checks (id, owner, request, digest, state, created) "
                 "VALUES (?, ?, ?, ?, 'queued', ?)",
-                (id_, owner, json.dumps(request), digest, time.time()),
+                (id_, owner, text, digest, time.time()),
             )
-            self._use(db, owner, key, digest, id_)
+            self._use(db, owner, key, own, id_)
             _tell(db, id_, "queued", {})
             first(id_)
             return _find(db, id_)
 
     @staticmethod
+    def _keyed(db: sqlite3.Connection, owner: str, key: str | None, own: str) -> Check | None:
+        used = db.execute(
+            "SELECT digest, check_id FROM keys_used WHERE owner = ? AND key = ?", (owner, key)
+        ).fetchone()
+        if used is None:
+            return None
+        if used[0] != own:
+            raise KeyReused("this Idempotency-Key came with another request before")
+        return _find(db, used[1])
+
+    @staticmethod
     def _same(
-        db: sqlite3.Connection,
-        owner: str,
-        digest: str,
-        key: str | None,
-        states: Sequence[State],
+        db: sqlite3.Connection, owner: str, digest: str, states: Sequence[State]
     ) -> Check | None:
-        if key is not None:
-            used = db.execute(
-                "SELECT digest, check_id FROM keys_used WHERE owner = ? AND key = ?", (owner, key)
-            ).fetchone()
-            if used is not None:
-                if used[0] != digest:
-                    raise KeyReused("this Idempotency-Key came with another request before")
-                return _find(db, used[1])
         row = db.execute(
             f"SELECT {COLUMNS} FROM checks WHERE digest = ? AND owner = ? "
             f"AND state IN ({', '.join('?' * len(states))}) ORDER BY number DESC LIMIT 1",
@@ -186,13 +192,11 @@ class Jobs:
         return None if row is None else Check.of(row)
 
     @staticmethod
-    def _use(
-        db: sqlite3.Connection, owner: str, key: str | None, digest: str, check_id: str
-    ) -> None:
+    def _use(db: sqlite3.Connection, owner: str, key: str | None, own: str, check_id: str) -> None:
         if key is not None:
             db.execute(
                 "INSERT OR IGNORE INTO keys_used VALUES (?, ?, ?, ?)",
-                (owner, key, digest, check_id),
+                (owner, key, own, check_id),
             )
 
     def cancel(self, id_: str) -> Check:
@@ -335,6 +339,15 @@ class Jobs:
             )
             _tell(db, id_, "running", {})
             return Claimed(_find(db, id_), token)
+
+    def decided_by(self, claimed: Claimed, digest: str) -> None:
+        """Keep the digest of what decides the outcome of a check that runs, as it is by now.
+
+        The index may have changed since the check was asked for.
+        """
+        with self.writing() as db:
+            if self._holds(db, claimed):
+                db.execute("UPDATE checks SET digest = ? WHERE id = ?", (digest, claimed.check.id))
 
     def is_due(self, claimed: Claimed) -> bool:
         """Whether a check is still to be done by whoever claimed it: not if it was cancelled."""

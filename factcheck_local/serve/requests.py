@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from factcheck_local import __version__
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.core.types import Answer
 from factcheck_local.indexer.parts import CALIBRATION, RISK
+from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.pipeline.claims.records import Record, parse_record
-from factcheck_local.pipeline.relation.load import relation_card, scorer_key
+from factcheck_local.pipeline.relation.load import relation_card
+from factcheck_local.pipeline.retrieval.rerankers import reranker_card
 from factcheck_local.pipeline.run import prompts_here
 from factcheck_local.pipeline.settings import SETTINGS, Settings, is_idle, no_effect
 
 #: Characters of a text that is checked, and claims and passages that a record may bring.
 MOST_CHARACTERS, MOST_ATOMS, MOST_CONTEXTS = 200_000, 1_000, 5_000
+
+#: Characters of the id of a claim or passage, which addresses and the audit log repeat.
+MOST_OF_ID = 200
 
 #: Settings that are the server's alone: its models, and what a key's holder may see.
 OWN = ("llm", "embedder", "as_groups")
@@ -56,6 +62,20 @@ class CheckRequest(BaseModel):
             raise ValueError("the answer is empty")
         return self
 
+    @model_validator(mode="after")
+    def _can_be_kept(self) -> Self:
+        """Refuse what Python reads of JSON and nobody can write again."""
+        try:
+            given = [self.record, self.settings]
+            json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("record or settings: half a character is no text") from error
+        except RecursionError as error:
+            raise ValueError("record or settings: too many levels") from error
+        except ValueError as error:
+            raise ValueError("record or settings: a number that JSON does not know") from error
+        return self
+
 
 class SearchRequest(BaseModel):
     """A query over the passages."""
@@ -76,10 +96,22 @@ class SearchRequest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A check as the pipeline takes it."""
+    """A check as the pipeline takes it.
+
+    Attributes:
+        record: the answer, and which stages are done already.
+        settings: of the check.
+        cards: of all models that it may ask, in a fixed order.
+    """
 
     record: Record
     settings: Settings
+    cards: tuple[ModelCard, ...]
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether it may ask a model server, which may hold another model each time."""
+        return any(card.server is not None for card in self.cards)
 
 
 def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] | None) -> Work:
@@ -93,6 +125,7 @@ def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] 
     Raises:
         RecordError: if the record is malformed, or too large.
         InputError: for a setting that there is not, that is the server's, or of no effect.
+        ModelError: if there is no model of a name, or it is of another role.
     """
     if request["record"] is None:
         answer = Answer(request["answer"], request["name"], request["question"])
@@ -107,7 +140,19 @@ def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] 
         for what, size, most in sizes:
             if size > most:
                 raise RecordError(f"{request['name']}: {size} {what}, at most {most} are taken")
-    return Work(record, settings_of(request["settings"], base, groups))
+        named = (
+            ("atom", [atom.id for atom in record.atoms or ()]),
+            ("context", [context.id for context in record.contexts or ()]),
+        )
+        for what, ids in named:
+            for number, id_ in enumerate(ids):
+                if len(id_) > MOST_OF_ID:
+                    raise RecordError(
+                        f"{request['name']}: the id of {what} {number} has {len(id_)} characters, "
+                        f"at most {MOST_OF_ID} are taken"
+                    )
+    settings = settings_of(request["settings"], base, groups)
+    return Work(record, settings, tuple(_cards(settings)))
 
 
 def settings_of(
@@ -149,6 +194,14 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
     return Settings.effective(tuples)
 
 
+def _cards(settings: Settings) -> Iterator[ModelCard]:
+    for name in sorted({settings.llm, *settings.relation.split("+")}):
+        yield relation_card(name, settings.llm)
+    yield find_card(settings.embedder, "embedder")
+    if settings.rerank is not None:
+        yield reranker_card(settings.rerank)
+
+
 def digest_of(work: Work, index: str, store: Path) -> str:
     """Sha256, in hex, over all that decides the outcome of a check on this server.
 
@@ -157,23 +210,24 @@ def digest_of(work: Work, index: str, store: Path) -> str:
         index: digest of the store.
         store: its folder, where a calibration and thresholds of the user's may be.
     """
-    settings = work.settings
     own = [store / name for name in (CALIBRATION, RISK)]
-    named = {settings.llm, *settings.relation.split("+")}
-    cards = [relation_card(name, settings.llm) for name in sorted(named)]
     value = {
+        "version": __version__,
         "record": asdict(work.record),
-        "settings": settings.line(),
+        "settings": work.settings.line(),
         "index": index,
         "prompts": prompts_here(),
         "models": [
             [
-                *scorer_key(card),
+                card.id,
+                card.sha256,
+                card.backend,
+                card.options,
                 card.calibration,
                 card.risk,
-                sorted(adapter.sha256 for adapter in card.adapters.values()),
+                {prompt: adapter.sha256 for prompt, adapter in card.adapters.items()},
             ]
-            for card in cards
+            for card in work.cards
         ],
         "fitted": [path.read_text(encoding="utf-8") if path.exists() else "" for path in own],
     }

@@ -83,7 +83,8 @@ def add_index(app: FastAPI, service: Service) -> None:
                 most=service.config.queue,
                 key=idempotency_key,
                 first=log,
-                waiting=True,
+                # One that has begun may be past what changed since.
+                among=("queued",),
             )
         except KeyReused as error:
             raise Problem(409, str(error)) from error

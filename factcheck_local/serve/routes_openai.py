@@ -184,9 +184,9 @@ async def _whole(reply: httpx.Response) -> bytes:
 
 
 def _passed_on(reply: httpx.Response, content: bytes) -> Response:
-    kept = ("content-type", "retry-after")
-    headers = {name: reply.headers[name] for name in kept if name in reply.headers}
-    return Response(content, reply.status_code, headers)
+    headers = {name: reply.headers[name] for name in ("retry-after",) if name in reply.headers}
+    # Never as a page, whose scripts would be ours to a browser.
+    return Response(content, reply.status_code, headers, "application/json")
 
 
 def _event(data: Json) -> bytes:

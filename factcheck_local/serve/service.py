@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,8 @@ from typing import Any, cast
 from fastapi import Request
 
 from factcheck_local.core.errors import StoreError
-from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.indexer.database import exclusive
+from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.openai_server.options import ServerOptions
@@ -26,7 +28,7 @@ from factcheck_local.serve.access import LOCAL, Caller, Keys, make_folder
 from factcheck_local.serve.audit import AuditLog
 from factcheck_local.serve.check import ENDED, Check, KeyReused, QueueFull
 from factcheck_local.serve.gate import Rates
-from factcheck_local.serve.jobs import Jobs
+from factcheck_local.serve.jobs import SAME, UNDONE, Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.requests import SearchRequest, digest_of, work_of
@@ -34,6 +36,9 @@ from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.webhooks import Webhooks
 from factcheck_local.serve.worker import Task
+
+#: The file by which a server has its folder for itself.
+LOCK = "server.lock"
 
 #: Endings of a report -> its format and media type.
 REPORTS = {
@@ -81,13 +86,26 @@ class Config:
 class Service:
     """What the routes share: the checks, the open store, who may ask.
 
+    The folder is its own until it is closed: another one would take the checks that run here for
+    those of a server that died.
+
     Args:
         config: see there.
+
+    Raises:
+        InputError: if the folder cannot be made.
+        StoreError: if another server uses it, or the checks cannot be kept.
     """
 
     def __init__(self, config: Config) -> None:
         self.config = config
         make_folder(config.folder)
+        self._held = ExitStack()
+        said = "another server uses this folder"
+        try:
+            self._held.enter_context(exclusive(config.folder / LOCK, config.folder, said))
+        except sqlite3.Error as error:
+            raise StoreError(f"{config.folder}: cannot be used: {error}") from error
         self.jobs = Jobs(config.folder / "checks.sqlite")
         self.reviews = Reviews(config.folder / "reviews.sqlite")
         self.keys = Keys(config.folder / "keys.json")
@@ -111,11 +129,12 @@ class Service:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store and the folder."""
         with self._lock:
             if self._store is not None:
                 self._store.close()
                 self._store = None
+        self._held.close()
 
     def opened(self) -> tuple[Store, str]:
         """The store as it is now, and its digest; the caller holds ``_lock``."""
@@ -137,11 +156,7 @@ class Service:
         """What the caller may know of the sources."""
         with self._lock:
             records = self.opened()[0].sources()
-        scope = in_scope(records, groups=caller.groups)
-
-        def visible(source: str | None) -> bool:
-            return scope is None or source in scope
-
+        seen = in_scope(records, groups=caller.groups)
         return [
             {
                 "source": r.source,
@@ -149,10 +164,10 @@ class Service:
                 "rule": r.prior_rule,
                 "date": r.date or r.modified,
                 "passages": r.chunks,
-                "superseded_by": r.superseded_by if visible(r.superseded_by) else None,
+                "superseded_by": r.superseded_by,
             }
-            for r in records
-            if visible(r.source)
+            for r in (as_seen(record, seen) for record in records)
+            if seen is None or r.source in seen
         ]
 
     def search(self, wanted: SearchRequest, caller: Caller) -> list[dict[str, Any]]:
@@ -169,7 +184,9 @@ class Service:
                     # too, which takes all cores: beside one, p95 was half of that of two.
                     torch.set_num_threads(1)
             vectors = self._embedder.embed([wanted.query])
-            scope = in_scope(store.sources(), conditions, caller.groups)
+            records = store.sources()
+            scope = in_scope(records, conditions, caller.groups)
+            seen = in_scope(records, groups=caller.groups)
             (hits,) = search(
                 [wanted.query],
                 vectors,
@@ -181,7 +198,7 @@ class Service:
             near = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]
         self.audit.add(caller.name, "search", passages=[c.id for c in hits])
         return [
-            context_to_dict(c) | {"similarity": round(value, 6)}
+            context_to_dict(as_seen(c, seen)) | {"similarity": round(value, 6)}
             for c, value in zip(hits, near.tolist(), strict=True)
         ]
 
@@ -193,10 +210,10 @@ class Service:
                 (found,) = store.contexts([id_])
             except StoreError as error:
                 raise Problem(404, "no such passage") from error
-            scope = in_scope(store.sources(), groups=caller.groups)
-        if scope is not None and found.source not in scope:
+            seen = in_scope(store.sources(), groups=caller.groups)
+        if seen is not None and found.source not in seen:
             raise Problem(404, "no such passage")
-        return context_to_dict(found)
+        return context_to_dict(as_seen(found, seen))
 
     def submit(
         self, asked: Mapping[str, Any], caller: Caller, key: str | None = None
@@ -215,9 +232,8 @@ class Service:
             Problem: if too many wait, or the key came with another request.
             FactcheckError: if it cannot be checked.
         """
-        digest = digest_of(
-            work_of(asked, self.config.settings, caller.groups), self.digest(), self.config.store
-        )
+        work = work_of(asked, self.config.settings, caller.groups)
+        digest = digest_of(work, self.digest(), self.config.store)
         made: list[str] = []
 
         def log(id_: str) -> None:
@@ -232,6 +248,7 @@ class Service:
                 most=self.config.queue,
                 key=key,
                 first=log,
+                among=UNDONE if work.asks_server else SAME,
             )
         except KeyReused as error:
             raise Problem(409, str(error)) from error

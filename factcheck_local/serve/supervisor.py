@@ -74,25 +74,36 @@ class Supervisor:
 
     def _watch(self) -> None:
         while not self._stopping.is_set():
-            for id_ in self._jobs.recover():
-                logger.warning("check %s: its process ended", id_)
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "factcheck_local.serve.worker"],
-                stdin=subprocess.PIPE,
-                # Over MCP our standard output is the protocol's alone.
-                stdout=STDERR,
-                text=True,
-            )
-            stdin = self._process.stdin
             try:
-                if stdin is not None:
-                    stdin.write(json.dumps(asdict(self._task)) + "\n")
-                    stdin.flush()
-            except BrokenPipeError:
-                logger.warning("the process with the models ended as it began")
-            code = self._process.wait()
+                code = self._run()
+            except Exception as error:
+                # Whatever it is, a full disk or no memory, it may pass; a server without this
+                # thread would take checks and do none. Without the message, which may hold a text.
+                logger.error("the process with the models: %s", type(error).__name__)
+                self._stopping.wait(DELAYS[-1])
+                continue
             if self._stopping.is_set():
                 return
             self.ended += 1
             logger.warning("the process with the models ended (code %d)", code)
             self._stopping.wait(DELAYS[min(self.ended, len(DELAYS)) - 1])
+
+    def _run(self) -> int:
+        """Start it, tell it its task and wait for its end; its exit code."""
+        for id_ in self._jobs.recover():
+            logger.warning("check %s: its process ended", id_)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "factcheck_local.serve.worker"],
+            stdin=subprocess.PIPE,
+            # Over MCP our standard output is the protocol's alone.
+            stdout=STDERR,
+            text=True,
+        )
+        stdin = self._process.stdin
+        try:
+            if stdin is not None:
+                stdin.write(json.dumps(asdict(self._task)) + "\n")
+                stdin.flush()
+        except BrokenPipeError:
+            logger.warning("the process with the models ended as it began")
+        return self._process.wait()

@@ -25,7 +25,7 @@ import httpx
 
 from factcheck_local import __version__
 from factcheck_local.core import egress
-from factcheck_local.core.errors import InputError, StoreError
+from factcheck_local.core.errors import EgressError, InputError, StoreError
 from factcheck_local.report.render import View, render
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.outbox import Delivery, Outbox
@@ -62,7 +62,7 @@ def secret_from(text: str) -> bytes:
 
 
 def address_of(url: str) -> tuple[str, int]:
-    """Host and port of a URL.
+    """Host and port of a URL, the host in ASCII, as it is looked up.
 
     Raises:
         InputError: if it is no URL, or one without TLS on another machine.
@@ -70,14 +70,15 @@ def address_of(url: str) -> tuple[str, int]:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
+        host = httpx.URL(url).raw_host.decode()
+    except (ValueError, httpx.InvalidURL) as error:
         raise InputError(f"webhook {url}: {error}") from error
-    ours = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if not parts.hostname or parts.username or parts.scheme not in ("https", "http"):
+    ours = host in ("localhost", "127.0.0.1", "::1")
+    if not host or parts.username or parts.scheme not in ("https", "http"):
         raise InputError(f"webhook {url}: expected https://HOST/PATH")
     if parts.scheme == "http" and not ours:
         raise InputError(f"webhook {url}: expected https, which another machine needs")
-    return parts.hostname, port or (443 if parts.scheme == "https" else 80)
+    return host, port or (443 if parts.scheme == "https" else 80)
 
 
 def signed(key: bytes, id_: str, stamp: int, body: bytes) -> dict[str, str]:
@@ -146,6 +147,11 @@ class Webhooks:
                     self._tell_due(client, url)
                 except StoreError as error:
                     logger.warning("webhooks: %s", error)
+                except Exception as error:
+                    # Whatever it is, this address is to be told of what ends later. Without the
+                    # message, which may hold a text.
+                    logger.error("webhooks: %s", type(error).__name__)
+                    self._stopping.wait(FIRST_DELAY)
 
     def _tell_due(self, client: httpx.Client, url: str) -> None:
         for kind, (jobs, outbox) in self._queues.items():
@@ -174,7 +180,7 @@ class Webhooks:
             # Of what is answered only the status counts, however long the rest is.
             with client.stream("POST", url, content=body, headers=headers) as answered:
                 return None if answered.is_success else f"answered {answered.status_code}"
-        except (httpx.HTTPError, OSError) as error:
+        except (httpx.HTTPError, OSError, EgressError) as error:
             return type(error).__name__
 
 

@@ -30,7 +30,7 @@ from factcheck_local.report import to_dict
 from factcheck_local.report.events import event_to_dict
 from factcheck_local.serve.check import Claimed
 from factcheck_local.serve.jobs import Jobs
-from factcheck_local.serve.requests import settings_from, work_of
+from factcheck_local.serve.requests import digest_of, settings_from, work_of
 
 #: Seconds between looks at an empty queue, and at least between two counts.
 PAUSE, APART = 0.1, 0.2
@@ -66,6 +66,9 @@ class Task:
 class Worker:
     """Does checks; its LLM and embedder are loaded at the first and stay.
 
+    Where a model server is asked they are loaded for each: it may hold another model by now, and
+    says so on loading alone.
+
     The store is opened anew for each check: what another process indexed meanwhile is not seen by a
     store that is open.
 
@@ -92,7 +95,10 @@ class Worker:
         request = claimed.check.request
         groups = request["groups"]
         work = work_of(request["body"], self._settings, None if groups is None else tuple(groups))
+        if work.asks_server:
+            self._models.close()
         with Store.open(self._store) as store:
+            self._jobs.decided_by(claimed, digest_of(work, store.digest(), self._store))
             checker = FactChecker(work.settings, store, shared=self._models)
             return to_dict(checker.verify(work.record, on_event=Teller(self._jobs, claimed)))
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from factcheck_local import Answer, Atom, Context, FactChecker, Record, Retriever, Settings, Store
-from factcheck_local.core.errors import InputError
+from factcheck_local.core.errors import InputError, ScoringError
 from factcheck_local.core.types import Verdict
 from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
+from factcheck_local.pipeline.events import ClaimReached
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
+from factcheck_local.pipeline.settings import JUDGES
 from factcheck_local.report import to_dict
 from tests.cli.worlds import by_number
 
@@ -41,8 +45,10 @@ class Listed:
 
 
 def checker(retriever: Retriever, **settings: Any) -> FactChecker:  # noqa: ANN401
+    if settings.get("assessor") not in JUDGES:
+        settings = {"min_similarity": -1.0, "min_pooled_similarity": -1.0} | settings
     return FactChecker(
-        Settings(**{"min_similarity": -1.0, "min_pooled_similarity": -1.0} | settings),
+        Settings(**settings),
         retriever=retriever,
         llm=FakeChatModel(lambda m: m[-1].content.rsplit("Sentence: ", 1)[-1]),
         embedder=FakeEmbedder(),
@@ -90,6 +96,44 @@ def test_a_record_with_passages_asks_nobody() -> None:
     assert retriever.asked == []
 
 
+@pytest.mark.parametrize("ids", [("a1", "a2"), ("_a1", "a2"), ("c1", "c2")])
+@pytest.mark.parametrize("assessor", ["fr3", "veriscore"])
+def test_passages_of_a_record_may_have_any_ids(assessor: str, ids: tuple[str, str]) -> None:
+    """The claims get others, though they are called a1, a2, ... otherwise."""
+    passages = tuple(replace(c, id=i) for c, i in zip((LEAVE, CANTEEN), ids, strict=True))
+    told: list[ClaimReached] = []
+    run = checker(Listed(), assessor=assessor).verify(
+        Record(Answer("Employees get 27 days. Guests pay 12 euros."), contexts=passages),
+        on_event=lambda e: told.append(e) if isinstance(e, ClaimReached) else None,
+    )
+    claims = {a.atom.id: a for a in run.assessment.atoms}
+    assert len({*claims, *ids}) == 4
+    assert {e.claim.atom.id for e in told} == set(claims)
+    assert [a.atom.text for a in claims.values()] == [
+        "Employees get 27 days.",
+        "Guests pay 12 euros.",
+    ]
+    assert {c.id: c.text for c in run.assessment.contexts} == {c.id: c.text for c in passages}
+    if assessor == "fr3":
+        verdicts = [a.verdict for a in claims.values()]
+        assert verdicts == [Verdict.SUPPORTED, Verdict.CONTRADICTED]
+
+
+def test_a_claim_that_failed_keeps_its_reason_whatever_it_is_called() -> None:
+    def fail(_messages: Sequence[Message]) -> str:
+        raise ScoringError("does not fit")
+
+    failing = checker(Listed())
+    failing.llm = FakeChatModel(fail)
+    record = Record(Answer(CLAIM.text), contexts=(replace(LEAVE, id="a1"),))
+    (atom,) = failing.verify(record).assessment.atoms
+    assert (atom.atom.text, atom.verdict, atom.reason) == (
+        CLAIM.text,
+        Verdict.UNSCORED,
+        "does not fit",
+    )
+
+
 class Short(Listed):
     def retrieve(self, queries: Sequence[str], k: int) -> Sequence[Sequence[Context]]:
         return super().retrieve(queries, k)[1:]
@@ -106,6 +150,10 @@ class Short(Listed):
         (
             Listed(LEAVE, Context("p1", "s", "", "Other.", prior=0.5)),
             "a list: the id p1 stands for two passages",
+        ),
+        (
+            Listed(Context("a1", "s", "", "Text.", prior=0.5)),
+            "a list: the id a1 is a passage's and a claim's",
         ),
     ],
 )

@@ -62,7 +62,9 @@ def test_a_wrong_setting_is_one_line() -> None:
     assert refused("settings", *idle).startswith("--set budget: has no effect")
     assert refused("settings", "--preset", "carefull").startswith("no preset 'carefull'")
     (Path.cwd() / "factcheck.toml").write_text("[verify]\nk = 0\n", encoding="utf-8")
-    assert "factcheck.toml: verify.k: expected a whole number from 1 to 1000, got 0" in refused("settings")
+    assert "factcheck.toml: verify.k: expected a whole number from 1 to 1000, got 0" in refused(
+        "settings"
+    )
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,8 @@ def _source() -> str:
 
 _LINES = "\n".join(map(json.dumps, _records()))
 _MAILBOX = b"\n\n".join(
-    b"From a@b Mon\n" + _mail(title, numbers, "base64") for title, numbers in SECTIONS.items()
+    b"From a@b Mon Mar  4 10:00:00 2024\n" + _mail(title, numbers, "base64")
+    for title, numbers in SECTIONS.items()
 )
 
 #: A file of every format.

@@ -198,7 +198,12 @@ MARKDOWN = "# Leave\n\nStaff get 25 days.\n\n| year | days |\n|---|---|\n| 2024 
 HTML = "<h1>Leave</h1><p>Staff get <b>25</b> days.</p><ul><li>five days</li></ul>"
 TEXT = "Staff get 25 days.\r\n\r\nThey ask.\n"
 CSV = 'Name,Days,Note\nAnn,25,"as\nagreed"\n\nBob,26,"so, so"\n'
-MAILBOX = b"From a@b Fri Mar  1\n" + mail("One") + b"\n\nFrom c@d Sat Mar  2\n" + mail("Two")
+MAILBOX = (
+    b"From a@b Fri Mar  1 10:00:00 2024\n"
+    + mail("One")
+    + b"\n\nFrom c@d Sat Mar  2 10:00:00 2024\n"
+    + mail("Two")
+)
 
 #: A file for each extension; those that share a loader may share it.
 SAMPLES: dict[str, bytes] = {

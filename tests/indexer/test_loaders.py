@@ -18,6 +18,9 @@ from factcheck_local.indexer.loaders import LOADERS, UnsupportedFormatError, loa
 from factcheck_local.indexer.loaders import html as html_loader
 from factcheck_local.indexer.loaders import markdown as markdown_loader
 from factcheck_local.indexer.loaders import plain as plain_loader
+from factcheck_local.indexer.loaders.rows import MAX_ADDED
+from factcheck_local.pipeline.relation.quantities import Status, compare_quantities
+from factcheck_local.pipeline.relation.tables import stated
 
 from .helpers import pdf, write
 
@@ -177,7 +180,7 @@ def test_plain_text_is_cut_at_blank_lines(corpus: Path) -> None:
 def test_html_keeps_the_main_content(corpus: Path) -> None:
     document = read(corpus, "a.html", HTML)
     check_blocks(document)
-    table = "| year | days |\n| 2024 | 25 working days |"
+    table = "| year | days |\n|---|---|\n| 2024 | 25 working days |"
     assert outline(document) == [
         (("Leave",), "Leave"),
         (("Leave",), "Staff get 25 days & more."),
@@ -209,6 +212,82 @@ def test_layout_tables_fall_away(corpus: Path) -> None:
     inner = "<table><tr><td>a</td><td>b</td></tr></table>"
     document = read(corpus, "a.html", f"<table><tr><td>menu</td><td>{inner}</td></tr></table>")
     assert [text for _, text in outline(document)] == ["menu", "| a | b |"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "lines"),
+    [
+        # A cell over several rows or columns leaves the others where they are.
+        (
+            "<tr><th>Plan<th>Term<th>Price<tr><td rowspan=2>Basic<td>Monthly<td>5"
+            "<tr><td>Yearly<td>50<tr><td colspan=2>All<td>1|2",
+            [
+                "| Plan | Term | Price |",
+                "|---|---|---|",
+                "| Basic | Monthly | 5 |",
+                "| Basic | Yearly | 50 |",
+                "| All |  | 1\\|2 |",
+            ],
+        ),
+        # The last row of a header names the columns.
+        (
+            "<thead><tr><td rowspan=2>Plan<td colspan=2>Price<tr><td>Net<td>Gross"
+            "<tbody><tr><td>A<td>1<td>2",
+            ["| Plan | Price |  |", "| Plan | Net | Gross |", "|---|---|---|", "| A | 1 | 2 |"],
+        ),
+        ("<tr><td><th>2023<tr><th>North<td>1", ["|  | 2023 |", "|---|---|", "| North | 1 |"]),
+        # A title or a header alone names no column.
+        ("<tr><th colspan=2>Tea<tr><th>Kind<td>hot", ["| Tea |  |", "| Kind | hot |"]),
+        ("<tr><th>a<th>b", ["| a | b |"]),
+        ("<tr><td rowspan=0>A<td>1<tr><td>2<tr><td>3<tr>", ["| A | 1 |", "| A | 2 |", "| A | 3 |"]),
+        ("<tr><td colspan=-1 rowspan=x>A<td>1<tr><td>2", ["| A | 1 |", "| 2 |"]),
+    ],
+)
+def test_cells_of_html_stand_in_their_columns(corpus: Path, markup: str, lines: list[str]) -> None:
+    document = read(corpus, "a.html", f"<table>{markup}</table>")
+    assert document.text.splitlines() == lines
+
+
+def test_an_html_table_is_read_by_its_headers(corpus: Path) -> None:
+    document = read(corpus, "a.html", "<table><tr><th>Term<th>Fee<tr><td>Yearly<td>50</table>")
+    assert stated(document.text.strip()) == "- Term: Yearly; Fee: 50"
+
+
+def test_spans_that_are_not_to_be_believed_add_little(corpus: Path) -> None:
+    wide = "<td rowspan=60000 colspan=1000>wide" * 100
+    document = read(corpus, "a.html", f"<table><tr>{wide}" + "<tr><td>x" * 10_000 + "</table>")
+    assert len(document.text) < 4 * MAX_ADDED
+    assert document.text.count("x") == 10_000
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("in 1998<sup>1</sup>, it", "in 1998¹, it"),
+        ("10<sup>6</sup> g, 10<sup>-6</sup> g", "10⁶ g, 10⁻⁶ g"),
+        ("20 m<sup>2</sup>", "20 m²"),
+        ("<b>2 500</b><sup><a href='#3'>3</a></sup> euros", "2 500³ euros"),
+        ("1998<sup>1, 2</sup>", "1998¹, ²"),
+        ("25<sup>a</sup> days", "25^a days"),
+        ("2<sup>n+1</sup>", "2^n+1"),
+        # What joins nothing, or belongs to the number, stays.
+        ("1998<sup>[1]</sup>", "1998[1]"),
+        ("the 1<sup>st</sup>", "the 1st"),
+        ("H<sub>2</sub>O", "H2O"),
+        ("costs <s>30</s> 25, <del>not</del> <strike>once</strike> ever", "costs 25, ever"),
+        ("a <span style='text-decoration: line-through'>b</span> c", "a c"),
+    ],
+)
+def test_html_superscripts_and_what_is_struck_out(corpus: Path, markup: str, text: str) -> None:
+    assert read(corpus, "a.html", f"<p>{markup}</p>").text.strip() == text
+    table = f"<table><tr><td>{markup}</td></tr></table>"
+    assert read(corpus, "b.html", table).text.strip() == f"| {text} |"
+
+
+def test_a_superscript_is_no_quantity(corpus: Path) -> None:
+    text = read(corpus, "a.html", "The yearly fee is 2 500<sup>3</sup> euros.").text
+    (fee,) = compare_quantities(text, "The yearly fee is 3 euros.").comparisons
+    assert fee.status is Status.ABSENT
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,48 @@ def test_word_merged_cells_are_said_where_they_reach(corpus: Path) -> None:
     ]
 
 
+def test_word_superscripts_and_what_is_struck_out(corpus: Path) -> None:
+    document = docx.Document()
+    for pieces in (["in 1998", "1", ", it"], ["10", "6", " g"], ["20 m", "2", ""]):
+        paragraph = document.add_paragraph()
+        runs = [paragraph.add_run(piece) for piece in pieces]
+        runs[1].font.superscript = True
+    struck = document.add_paragraph("costs ")
+    for piece, kind in (("30 ", "strike"), ("20 ", "double_strike"), ("25", "strike")):
+        setattr(struck.add_run(piece).font, kind, piece != "25")
+    assert [text for _, text in outline(read(corpus, "a.docx", saved(document)))] == [
+        "in 1998¹, it",
+        "10⁶ g",
+        "20 m²",
+        "costs 25",
+    ]
+
+
+def test_word_formulas_have_superscripts(corpus: Path) -> None:
+    document = docx.Document()
+    power = OxmlElement("m:sSup")
+    for tag, text in (("m:e", "10"), ("m:sup", "6")):
+        part, run, said = (OxmlElement(name) for name in (tag, "m:r", "m:t"))
+        said.text = text
+        run.append(said)
+        part.append(run)
+        power.append(part)
+    document.add_paragraph("about ")._p.append(power)
+    assert read(corpus, "a.docx", saved(document)).text == "about 10⁶"
+
+
+def test_word_names_its_elements_as_it_likes(corpus: Path) -> None:
+    def change(name: str, content: bytes) -> bytes:
+        if name != "word/document.xml":
+            return content
+        for old, new in ((b"<w:", b"<x:"), (b"</w:", b"</x:"), (b" w:", b" x:")):
+            content = content.replace(old, new)
+        return content.replace(b"xmlns:w=", b"xmlns:x=")
+
+    document = read(corpus, "a.docx", repacked(word(), change))
+    assert TABLE in document.text
+
+
 FOOTNOTES = b"""<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">
 <w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>-----</w:t></w:r></w:p></w:footnote>
 <w:footnote w:id="2"><w:p><w:r><w:t>Except in May.</w:t></w:r></w:p></w:footnote></w:footnotes>"""
@@ -237,6 +279,39 @@ def test_values_as_a_reader_sees_them(corpus: Path) -> None:
         "a b", "0.3",
     ]  # fmt: skip
     assert document.metadata["left_out"] == ("1 formula without a stored value",)
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "text"),
+    [
+        (49.9, '#,##0.00 "€"', "49.90 €"),
+        (1234567.891, "$#,##0.00", "$1,234,567.89"),
+        (0.125, "0.0 %", "12.5 %"),
+        (0.125, "0%", "13%"),  # rounded as a workbook does it
+        (30, '0 "days"', "30 days"),
+        (30, "0\\ \\d", "30 d"),
+        (501, "00000", "00501"),
+        (5, '_-* #,##0.00\\ [$€-407]_-;\\-* #,##0.00\\ [$€-407]_-;_-* "-"', "5.00 €"),
+        (-5, '_-* #,##0.00\\ [$€-407]_-;\\-* #,##0.00\\ [$€-407]_-;_-* "-"', "-5.00 €"),
+        (-5, "#,##0.00_);[Red](#,##0.00)", "-5.00"),
+        (-5, "0.0;[Red]0.0", "-5.0"),
+        (-0.05, "0%", "-5%"),
+        # What says more stays as it is.
+        (-5, '0 "gain";0 "loss"', "-5"),
+        (2.5, "General", "2.5"),
+        (0.5, "# ?/?", "0.5"),
+        (12345, "0.00E+00", "12345"),
+        (12345, "#,##0,", "12345"),
+        (2.5, '0 "open', "2.5"),
+        (1e300, "0.00", "1e+300"),
+    ],
+)
+def test_numbers_by_their_format(corpus: Path, value: float, number_format: str, text: str) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.cell(1, 1, value).number_format = number_format
+    assert read(corpus, "a.xlsx", saved(book)).text == text
 
 
 def test_a_sheet_that_understates_its_size_is_read_whole(corpus: Path) -> None:

@@ -58,6 +58,16 @@ def test_a_single_page_gives_its_date(corpus: Path) -> None:
         ("# one\n## two\n: three\n; four", ["- one\n- - two\n three\n four"]),
         ("a<br/>b\n----\nc", ["a\nb", "c"]),
         ("{|\n|+ Days\n! Y !! D\n|-\n| 1 || 2\n|}", ["Days\nY; D\nY: 1; D: 2"]),
+        (
+            "{|\n! Plan !! Term !! Price\n|-\n| rowspan=2 | Basic || Monthly || 5\n|-\n"
+            '| Yearly || 50\n|-\n| colspan="2" | All || 1\n|}',
+            [
+                "Plan; Term; Price\nPlan: Basic; Term: Monthly; Price: 5\n"
+                "Plan: Basic; Term: Yearly; Price: 50\nPlan: All; Price: 1"
+            ],
+        ),
+        ("in 1998<sup>1</sup>, 10<sup>6</sup> m<sup>2</sup>", ["in 1998¹, 10⁶ m²"]),
+        ("costs <s>30</s> <del>20</del> <strike>x</strike> 25", ["costs    25"]),
         ("== ''One'' ==\na\n=== Two ===\n====== Six ======\nb", ["One", "a", "Two", "Six", "b"]),
         ("#REDIRECT [[Milk]]", ["- REDIRECT Milk"]),
         ("[[unclosed {{too {| '''x", ["[[unclosed {{too {| '''x"]),
@@ -120,7 +130,7 @@ def test_confluence_gives_current_pages_only(corpus: Path) -> None:
         (("Leave", "Days"), "Days"),
         (("Leave", "Days"), "Staff get 25, see Rules."),
         (("Leave", "Days"), "if a < b: c()"),
-        (("Leave", "Days"), "| Year |\n| 2024 |"),
+        (("Leave", "Days"), "| Year |\n|---|\n| 2024 |"),
     ]
     assert document.title == "People"
     assert document.metadata == {"date": "2024-03-01"}

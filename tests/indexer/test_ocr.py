@@ -19,8 +19,13 @@ from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import load, ocr
+from factcheck_local.indexer.reader import ReadLimits
+from factcheck_local.indexer.reliability import ReliabilityProfile
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.survey import SourceEntry
+from factcheck_local.indexer.sync import sync
 
-from .helpers import pdf, write
+from .helpers import HashingEmbedder, pdf, write
 
 INSTALLED = find_spec("ocrmypdf") is not None and all(map(shutil.which, ("tesseract", "gs")))
 NEEDS_OCR = pytest.mark.skipif(not INSTALLED, reason="ocrmypdf, tesseract or ghostscript missing")
@@ -125,3 +130,43 @@ def test_ocr_is_not_used_unasked(corpus: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(subprocess, "Popen", None)
     write(corpus, {"scan.pdf": scanned("one", picture(SENTENCE))})
     assert load(corpus / "scan.pdf", "scan.pdf").metadata == {"pages_without_text": (2,)}
+
+
+@NEEDS_OCR
+def test_what_is_indexed_is_read_again_for_ocr_and_once_only(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(
+        corpus,
+        {
+            "scan.pdf": scanned("Staff get 25 days.", picture(SENTENCE), None),
+            "text.pdf": pdf("one"),
+            "a.md": "---\npages_without_text: 1\n---\ntext",
+        },
+    )
+    sync([corpus], store, embedder)
+    report = sync([corpus], store, embedder, ocr=True)
+    note = "2 passages; no text on page 3: scanned?; read by OCR: page 2"
+    assert report.indexed == (SourceEntry("scan.pdf", note),)
+    assert len(report.unchanged) == 2
+    for ocr_too in (True, False):
+        assert not sync([corpus], store, embedder, ocr=ocr_too).indexed
+    assert store.count() == 4
+
+
+def test_what_ocr_cannot_read_keeps_the_passages_that_it_has(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"scan.pdf": scanned("Staff get 25 days.", picture(SENTENCE)), "a.md": "text"})
+    sync([corpus], store, embedder)
+    (before,) = [record for record in store.sources() if record.source == "scan.pdf"]
+    for profile in (None, ReliabilityProfile(0.6)):
+        limits = ReadLimits(seconds=0.01)
+        report = sync([corpus], store, embedder, profile, ocr=True, limits=limits)
+        assert [entry.source for entry in report.unchanged] == ["a.md"]
+        (failed,) = report.failed
+        assert failed.source == "scan.pdf"
+        assert failed.reason.endswith("; its earlier passages stay")
+        assert store.left_out() == ()
+    after = next(record for record in store.sources() if record.source == "scan.pdf")
+    assert (after.digest, after.complete, after.prior) == (before.digest, True, 0.6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,17 @@ def test_globs_are_those_of_gitignore(glob: str, name: str, expected: bool) -> N
 def test_without_a_profile(tmp_path: Path) -> None:
     assert ReliabilityProfile.beside(tmp_path) == ReliabilityProfile.default()
     assert of_source(ReliabilityProfile.default(), "a.md") == (DEFAULT_PRIOR, "default")
+
+
+def test_a_folder_that_cannot_be_looked_into_has_not_the_default_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_path: Path) -> bool:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    with pytest.raises(ProfileError, match=r"toml: cannot be read: Permission denied$"):
+        ReliabilityProfile.beside(tmp_path)
 
 
 def test_profile_beside_a_corpus(tmp_path: Path) -> None:

@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factcheck_local.core.errors import InputError
-from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.core.types import Context
+from factcheck_local.indexer.joined import JoinedStore, ReadableStore
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.pipeline.retrieval.search import search
@@ -57,13 +60,58 @@ def test_conditions(filled: Store, condition: str, expected: list[str]) -> None:
     assert sorted(found or ()) == expected
 
 
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("Department=HR", ["a.md"]),
+        ("valid-from>=2024-01-01", ["a.md"]),
+        ("Valid_From<2024-01-01", []),
+        ("Source=a.*", ["a.md"]),
+        ("owner=legal", ["a.md"]),  # an author, where no owner is stated
+        ("owner!=legal", ["b.md", "c.md", "d.md", "e.md"]),
+        ("format=.MD", ["a.md", "b.md", "c.md", "d.md", "e.md"]),
+        ("Format!=md", []),
+        ("date=2024-03-12", ["a.md"]),
+        ("date = 12 March 2024", ["a.md"]),
+        ("date>=2024-01-01", ["a.md", "b.md", "c.md"]),
+        ("date<2025-01-01", ["a.md", "c.md"]),
+        ("date!=2024-03-12", ["b.md", "c.md", "d.md", "e.md"]),
+        ("date=2024", ["a.md", "c.md", "e.md"]),
+        ("date>2024", ["b.md"]),
+        ("date>=2024-03", ["a.md", "b.md", "c.md"]),
+        ("date<=2024-03", ["a.md"]),
+        ("last-modified>=2025-07-01", ["b.md"]),
+    ],
+)
+def test_keys_and_dates_are_read_as_those_of_rules(
+    corpus: Path, store: Store, embedder: HashingEmbedder, condition: str, expected: list[str]
+) -> None:
+    files = {
+        "a.md": "department: HR\nValid-From: 2024-02-01\nauthor: Legal\ndate: 12 March 2024",
+        "b.md": "Date: 20.6.2025\nLast-Modified: 1 July 2025",
+        "c.md": "owner: Board\ndate: 2024-06-30T10:00:00",
+        "d.md": "date: spring of 2024\nlast_modified: 02/08/2025",
+        "e.md": "date: 2024",
+    }
+    write(corpus, {name: f"---\n{stated}\n---\nText." for name, stated in files.items()})
+    sync([corpus], store, embedder)
+    found = in_scope(store.sources(), [Condition.parse(condition)])
+    assert sorted(found or ()) == expected
+
+
 def test_all_conditions_have_to_hold(filled: Store) -> None:
     both = [Condition.parse("source=hr/**"), Condition.parse("owner=Board")]
     assert in_scope(filled.sources(), both) == frozenset({"hr/board.md"})
     assert in_scope(filled.sources()) is None
 
 
-@pytest.mark.parametrize("text", ["", "owner", "=x", "owner=", "owner ~ x", "source>a"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "owner", "=x", "owner=", "owner ~ x", "source>a", "Source>a"),
+        *("date>=soon", "Date=02/06/2025", "last-modified<March 2024"),
+    ],
+)
 def test_what_is_no_condition(text: str) -> None:
     with pytest.raises(InputError, match="where: "):
         Condition.parse(text)
@@ -121,3 +169,34 @@ def test_a_new_access_rule_needs_no_embedding(
     assert "office.txt" in (in_scope(filled.sources(), groups=["sales"]) or ())
     rows = filled._passages._collection.get(where={"source": "office.txt"})
     assert [m["access"] for m in rows["metadatas"] or ()] == ['["sales"]']
+
+
+def test_a_successor_is_named_to_those_alone_who_may_see_it(
+    corpus: Path, filled: Store, embedder: HashingEmbedder
+) -> None:
+    write(
+        corpus,
+        {
+            "leave.md": "---\nsuperseded_by: hr/board.md\n---\nPay goes on.",
+            "reliability.toml": "superseded = 0.3",
+        },
+    )
+    sync([corpus], filled, embedder)
+
+    def told(store: ReadableStore, groups: list[str] | None) -> set[tuple[str | None, str, float]]:
+        seen = in_scope(store.sources(), groups=groups)
+        texts = ["pay goes on"]
+        (passages,) = search(texts, embedder.embed(texts), store, 9, "dense", seen)
+        rated: list[SourceRecord | Context] = [as_seen(r, seen) for r in store.sources()]
+        rated += [as_seen(c, seen) for c in passages]
+        return {
+            (r.superseded_by, r.prior_rule, r.prior) for r in rated if r.source.endswith("leave.md")
+        }
+
+    rule = "default; superseded by hr/board.md"
+    assert told(filled, None) == told(filled, ["board"]) == {("hr/board.md", rule, 0.3)}
+    assert told(filled, ["hr"]) == {(None, "default", 0.3)}
+    # A rule has the name that its own store knows.
+    joined = JoinedStore({"own": filled})
+    assert told(joined, ["board"]) == {("own/hr/board.md", rule, 0.3)}
+    assert told(joined, ["hr"]) == {(None, "default", 0.3)}

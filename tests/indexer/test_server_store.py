@@ -165,8 +165,8 @@ def test_every_field_of_a_record_comes_back(on: On) -> None:
     """Also one that becomes unknown; big numbers to the last digit."""
     full = SourceRecord(
         "a/ü \u2028.md", "a", "ü.md", "f" * 64, 2**40, 2**62 + 1, "2024-05-06", 1 / 3, "*.md (ü)",
-        access='["hr"]', date="2024", superseded_by="b.md", note="x", chunks=3, digest="d",
-        complete=True,
+        access='["hr"]', date="2024", superseded_by="b.md", note="x", ocr_left=False, chunks=3,
+        digest="d", complete=True,
     )  # fmt: skip
     bare = replace(full, date=None, superseded_by=None, note=None, complete=False)
     manifest = on("one")._manifest

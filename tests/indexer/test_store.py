@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +20,20 @@ import pytest
 
 from factcheck_local.core.errors import InputError, ModelError, StoreError
 from factcheck_local.core.types import Chunk, Span
+from factcheck_local.indexer import chroma
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import ChunkerPrint, EmbedderPrint, Fingerprint
 from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.loaders.plain import load
-from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord
+from factcheck_local.indexer.manifest_chroma import ChromaManifest
+from factcheck_local.indexer.passages import Passages
 from factcheck_local.indexer.store import Store
 
 from .helpers import HashingEmbedder, both_kinds
+
+if TYPE_CHECKING:
+    from chromadb import GetResult
 
 OpenStore = Callable[..., Store]
 
@@ -85,6 +94,19 @@ def test_embeddings_come_back_as_given(store: Store) -> None:
     assert store.embeddings([]).shape == (0, 64)
 
 
+def test_a_store_from_before_a_column_of_its_sources(store: Store, tmp_path: Path) -> None:
+    known = store.put(record("a.pdf", ocr_left=False), passages(1, "a.pdf"), unit_vectors(1))
+    store.close()
+    with closing(sqlite3.connect(tmp_path / ".factcheck" / "sources.sqlite3")) as database:
+        database.execute("ALTER TABLE sources DROP COLUMN ocr_left")
+    for _ in range(2):
+        with Store.open(tmp_path / ".factcheck") as again:
+            assert again.sources() == (replace(known, ocr_left=True),)
+    with Store.open(tmp_path / ".factcheck") as again:
+        again.revise(known)
+        assert again.sources() == (known,)
+
+
 @both_kinds
 def test_query_finds_the_exact_nearest(store: Store) -> None:
     chunks, vectors = passages(400), unit_vectors(400)
@@ -139,6 +161,56 @@ def test_query_of_few_or_none(store: Store) -> None:
     store.put(record(), passages(2), unit_vectors(2))
     assert [len(found) for found in store.query(unit_vectors(3), k=50)] == [2, 2, 2]
     assert store.query(unit_vectors(0), k=3) == []
+
+
+@both_kinds
+def test_a_scope_of_more_sources_than_a_statement_takes(store: Store) -> None:
+    """SQLite, in which Chroma looks for them, takes 32,766 values at a time."""
+    names = [f"{n:05}.txt" for n in range(40_000)]
+    chunks, vectors = passages(6), unit_vectors(6)
+    own = ["00000.txt", "29999.txt", "30000.txt", "39999.txt", "other.txt", "35000.txt"]
+    for source, passage, vector in zip(own, chunks, vectors, strict=True):
+        store.put(record(source), [replace(passage, source=source)], vector[None])
+    queries = unit_vectors(2, seed=1)
+    everything = store.query(queries, k=6)
+    for k in (2, 6):
+        found = store.query(queries, k, frozenset(names))
+        expected = [[hit for hit in hits if hit[0] != chunks[4].id] for hits in everything]
+        assert found == [hits[:k] for hits in expected]
+    words = store.query_words(["topic4", "topic5"], 6, frozenset(names))
+    assert [[id_ for id_, _ in hits] for hits in words] == [[], [chunks[5].id]]
+
+
+def limited(get: Callable[..., GetResult]) -> Callable[..., GetResult]:
+    """Give three rows at a time at most, as Chroma's SQLite gives 32,000 or so."""
+
+    def few(include: Sequence[str], **asked: object) -> GetResult:
+        rows = get(include=include, **asked)
+        assert not include or len(rows["ids"]) <= 3
+        return rows
+
+    return few
+
+
+@both_kinds
+def test_more_passages_and_sources_than_a_statement_gives(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chroma, "AT_ONCE", 3)
+    monkeypatch.setattr(store._passages, "_batch", 3)
+    for part in (store._passages, store._manifest):
+        if isinstance(part, Passages | ChromaManifest):
+            monkeypatch.setattr(part._collection, "get", limited(part._collection.get))
+    for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
+        store.put(record(name), passages(5, name), unit_vectors(5))
+        store.set_left_out([f"no-{name}"], [LeftOut(f"no-{name}", "hidden", failed=False)])
+        store.add_root(name, name)
+    assert len(store.vectors_of("a.txt")) == 5
+    store.revise(replace(store.sources()[0], prior=0.5))
+    store.put(record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
+    assert [known.source for known in store.sources()] == ["a.txt", "b.txt", "c.txt", "d.txt"]
+    assert (len(store.roots()), len(store.left_out())) == (4, 4)
+    assert store.faults() == ()
 
 
 @pytest.mark.parametrize("k", [0, -1])
@@ -360,10 +432,18 @@ def test_erase_removes_the_store_and_nothing_else(new_store: OpenStore, tmp_path
     path = tmp_path / ".factcheck"
     (path / "notes.txt").touch()
     Store.erase(path)
-    assert [entry.name for entry in path.iterdir()] == ["notes.txt"]
+    assert {entry.name for entry in path.iterdir()} == {"notes.txt", "writer.lock"}
     Store.erase(path)
     (path / "notes.txt").unlink()
     assert new_store().count() == 0
+
+
+def test_a_store_that_a_run_is_writing_is_not_erased(store: Store) -> None:
+    written = store.put(record(), passages(2), unit_vectors(2))
+    with store.writing(), pytest.raises(StoreError, match="another run is writing to it"):
+        Store.erase(store.path)
+    with Store.open(store.path) as again:
+        assert (again.sources(), again.count()) == ((written,), 2)
 
 
 def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -230,6 +231,22 @@ def test_what_was_left_out_is_remembered_until_it_is_mended(
     assert store.left_out() == (odt,)
 
 
+def test_what_was_left_out_of_another_folder_is_remembered(
+    corpus: Path, store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    """Also by a run over the folder whose sources have no label before them."""
+    write(corpus, {"a.md": "text", "b.odt": b"PK"})
+    write(tmp_path / "web", {"c.md": "text", "d.odt": b"PK"})
+    sync([corpus], store, embedder)
+    sync([tmp_path / "web"], store, embedder)
+    (corpus / "b.odt").unlink()
+    sync([corpus], store, embedder)
+    assert [entry.source for entry in store.left_out()] == ["web/d.odt"]
+    (tmp_path / "web" / "d.odt").unlink()
+    sync([corpus, tmp_path / "web"], store, embedder)
+    assert store.left_out() == ()
+
+
 def test_bad_files_are_reported_and_the_rest_goes_on(
     corpus: Path, store: Store, embedder: HashingEmbedder
 ) -> None:
@@ -260,6 +277,13 @@ def test_bad_files_are_reported_and_the_rest_goes_on(
             "front matter is not valid YAML, line 2: mapping values are not allowed here",
         ),
     )
+
+
+def test_what_only_a_loader_lists_may_stand_in_front_matter(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "---\nleft_out: 5\npages_without_text: 1\nocr_pages: all\n---\ntext"})
+    assert sync([corpus], store, embedder).indexed == (SourceEntry("a.md", "1 passage"),)
 
 
 def test_file_that_went_bad_leaves_no_old_evidence(
@@ -333,6 +357,54 @@ def test_indexed_file_that_became_a_link_out_of_the_folder(
     (corpus / "a.md").unlink()
     (corpus / "a.md").symlink_to(tmp_path / "secret" / "a.md")
     assert sources(sync([corpus], store, embedder).removed) == ["a.md"]
+
+
+def test_indexed_file_that_became_a_link_in_the_folder_is_as_in_a_fresh_store(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "one", "b.md": "two", "sub/c.md": "three"})
+    store = new_store()
+    sync([corpus], store, embedder)
+    (corpus / "a.md").unlink()
+    (corpus / "a.md").symlink_to(corpus / "b.md")
+    (corpus / "sub").rename(corpus / "other")
+    (corpus / "sub").symlink_to(corpus / "other")
+    report = sync([corpus], store, embedder)
+    assert sources(report.removed) == ["a.md", "sub/c.md"]
+    fresh = new_store("fresh")
+    assert sync([corpus], fresh, embedder).skipped == report.skipped
+    assert contents(store) == contents(fresh)
+
+
+def test_what_cannot_be_looked_into_is_named_and_ends_no_run(
+    corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder whose names can be listed and no more, and its files that were indexed before."""
+    write(corpus, {"a.md": "text", "closed/b.md": "text", "closed/sub/c.md": "text"})
+    sync([corpus], store, embedder)
+    write(corpus, {"closed/new.md": "text"})
+    stat = os.stat
+
+    def refusing(path: str | Path, **how: bool) -> os.stat_result:
+        if corpus / "closed" in Path(path).parents:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", refusing)
+        report = sync([corpus], store, embedder)
+        reason = "cannot be read: Permission denied"
+        removed = f"{reason}; its earlier passages are removed"
+        assert report.failed == (
+            SourceEntry("closed/b.md", removed),
+            SourceEntry("closed/new.md", reason),
+            SourceEntry("closed/sub/c.md", removed),
+        )
+        assert (report.removed, report.skipped) == ((), ())
+        assert sources(report.unchanged) == ["a.md"]
+        with pytest.raises(InputError, match=r"closed/b\.md: cannot be read: Permission denied"):
+            sync([corpus / "closed" / "b.md"], store, embedder)
+    assert len(sync([corpus], store, embedder).indexed) == 3
 
 
 def test_the_store_itself_is_not_indexed(

@@ -55,3 +55,13 @@ def test_a_single_file_is_watched_and_not_its_neighbour(tmp_path: Path) -> None:
         [tmp_path / "a.md"], tmp_path / "s", writing(tmp_path / "b.md", tmp_path / "a.md")
     )
     assert found == {tmp_path / "a.md"}
+
+
+@pytest.mark.parametrize("given", ["work/../docs", "link"])
+def test_a_folder_is_watched_by_whatever_name_it_is_given(tmp_path: Path, given: str) -> None:
+    docs = tmp_path / "docs"
+    write(docs, {"a.md": "x"})
+    (tmp_path / "work").mkdir()
+    (tmp_path / "link").symlink_to(docs)
+    found = watched([tmp_path / given], tmp_path / "s", writing(docs / "a.md"))
+    assert found == {docs / "a.md"}

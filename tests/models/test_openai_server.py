@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.models.contracts import Message
+from factcheck_local.models.openai_server import client
 from factcheck_local.models.openai_server.client import ATTEMPTS
 from factcheck_local.models.openai_server.model import TOP_LOGPROBS, ServerModel
 
@@ -291,6 +293,32 @@ def test_a_slow_server(serve: Serve, connect: Connect) -> None:
         connect(server.url, timeout_seconds=0.2).generate(CHAT, max_tokens=3)
     assert time.monotonic() - begun < 0.6
     assert len(server.asked) == 1, "it is still at work on this one"
+
+
+def test_a_reply_that_does_not_end(
+    serve: Serve, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+
+    def dripping() -> Iterator[str]:
+        while not over.wait(0.02):
+            yield " "
+
+    def flooding() -> Iterator[str]:
+        while not over.is_set():
+            yield " " * 10_000
+
+    server = serve(lambda a: Answer(dripping() if a.number == 0 else flooding()))
+    monkeypatch.setattr(client, "MOST_BYTES", 100_000)
+    model = connect(server.url, timeout_seconds=0.5)
+    try:
+        with pytest.raises(ScoringError, match=r"no answer within 0\.5 s"):
+            model.generate(CHAT, max_tokens=3)
+        with pytest.raises(ScoringError, match="the reply has more than 100000 bytes"):
+            model.generate(CHAT, max_tokens=3)
+    finally:
+        over.set()
+    assert len(server.asked) == 2
 
 
 def test_no_server_there(serve: Serve, connect: Connect) -> None:

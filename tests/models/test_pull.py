@@ -138,6 +138,19 @@ def test_a_part_with_a_wrong_hash(home: Path, wheels: Path) -> None:
     assert not list(home.rglob("*.whl"))
 
 
+def test_a_part_of_another_size_is_not_unpacked(
+    home: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("its size was to be looked at first")
+
+    build_wheel(wheels, "tiny-1", {"part.bin": bytes(10**6)})
+    monkeypatch.setattr(zipfile.ZipFile, "open", refuse)
+    with pytest.raises(ChecksumError, match=r"tiny-1==1\.0: tiny_1/part\.bin is not the file"):
+        pull(card(FILES, sources=(SOURCE,)))
+    assert [path for path in home.rglob("*") if path.is_file()] == []
+
+
 def test_a_file_with_a_wrong_hash(home: Path, wheels: Path) -> None:
     assert wheels.is_dir()
     promised = card(FILES | {"model.gguf": FILES["model.gguf"][::-1]}, sources=(SOURCE,))

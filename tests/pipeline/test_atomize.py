@@ -111,6 +111,14 @@ def test_what_the_split_leaves_out_is_added(sentence: str, reply: str, added: st
             [f"She wrote plays such as {p}." for p in ('"Ice"', '"Salt and Water"', '"Rust"')],
         ),
         ("Kits include 2 lenses, 3 filters, and 1 mount.", 3),
+        ("Stops include The Hague, Porto and Rio de Janeiro.", 3),
+        # what stands behind the last name is said of all of them
+        ("Cities such as Paris, Rome and Berlin were founded by the Romans.", 1),
+        ("Several countries, including France, Germany and Spain signed the treaty in 1957.", 1),
+        ("The tour included Paris, Rome and Berlin in 1998.", 1),
+        ('The tour included "Ice", "Salt" and "Rust" in 1998.', 1),
+        ("Lines such as 5, 7 and 9 stop.", 1),
+        ("Kits include 2 lenses, 3 filters, and 1 mount in 1998.", 1),
         ("Clients include Marks and Spencer.", 1),
         ("The plan includes support, storage and backups.", 1),
         ("It includes Heat, which won a prize, and Ran.", 1),
@@ -174,6 +182,12 @@ def test_repeats_merge_into_the_first() -> None:
     first, other = merge_repeats(atoms)
     assert (first.id, first.repeats) == ("a1", (Span(9, 12),))
     assert other.id == "a3"
+
+
+def test_claims_that_differ_in_a_sign_are_no_repeats() -> None:
+    texts = ["It is 5 degrees.", "It is -5 degrees.", "It runs C++.", "It runs C#.", "It runs C."]
+    atoms = [Atom(f"a{i}", text, text, span=Span(i, i + 1)) for i, text in enumerate(texts)]
+    assert merge_repeats(atoms) == tuple(atoms)
 
 
 def test_a_real_model_splits_and_every_atom_is_tied_to_the_answer(smollm: LlamaCppModel) -> None:

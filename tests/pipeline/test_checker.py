@@ -311,7 +311,7 @@ def test_an_answer_without_a_store_says_what_to_do(minilm: SentenceTransformerEm
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"k": 0}, "k: expected a whole number from 1, got 0"),
+        ({"k": 0}, "k: expected a whole number from 1 to 1000, got 0"),
         ({"assessor": "fr9"}, "assessor: expected fr1, fr2, fr3, fr4, got 'fr9'"),
         ({"atomizer": "x"}, "atomizer: expected atoms, prompted, factbench, veriscore, got 'x'"),
         ({"budget": -1}, "budget: expected a whole number from 0, or none, got -1"),

@@ -58,6 +58,10 @@ def test_a_little_more_text() -> None:
         ("on Monday", "on Friday"),
         ("in Kiel", "in Bonn"),
         ("approved", "declined"),
+        # by a word that stands elsewhere, too
+        ("visit the company", "visit the office"),
+        ("fire brigade", "brigade fire"),
+        ("the people team, who then", "the team lead, who then"),
     ],
 )
 def test_versions_of_one_page_are_not_the_same(old: str, new: str) -> None:

@@ -213,6 +213,14 @@ def test_malformed_record(value: object, message: str) -> None:
     assert str(caught.value) == message
 
 
+def test_a_record_made_in_python_has_one_text_for_an_id() -> None:
+    atom, context = Atom("x", "He acted.", original="He acted."), Context("x", "s", "", "No.", 0.5)
+    with pytest.raises(RecordError) as caught:
+        Record(Answer("He acted."), (atom,), (context,))
+    assert str(caught.value) == "record: 'x' is the id of an atom and of a context"
+    assert Record(Answer("He acted."), contexts=(context,)).atoms is None
+
+
 # ----------------------------------------------------------------------- JSON
 
 

@@ -87,6 +87,25 @@ def test_copies_count_once() -> None:
     ]
 
 
+def test_an_equivalence_with_a_copy_counts_once_whichever_way_round() -> None:
+    contexts = [passage("b", "doc", 0.6), passage("z", "wiki", 0.9), passage("m", "log", 0.7)]
+    links = [
+        EvidenceLink(*pair, label, 0.7, strength)
+        for pair, label, strength in [
+            (("b", "m"), RelationLabel.EQUIVALENCE, 0.75),
+            (("m", "z"), RelationLabel.EQUIVALENCE, 0.85),
+            (("b", "m"), RelationLabel.CONTRADICTION, 0.6),
+            (("m", "z"), RelationLabel.CONTRADICTION, 0.6),
+        ]
+    ]
+    _, merged = count_once(contexts, links, {"b": "b", "m": "m", "z": "b"})
+    assert [(x.premise, x.hypothesis, x.label, x.strength) for x in merged] == [
+        ("b", "m", RelationLabel.EQUIVALENCE, 0.85),
+        ("b", "m", RelationLabel.CONTRADICTION, 0.6),
+        ("m", "b", RelationLabel.CONTRADICTION, 0.6),
+    ]
+
+
 def test_a_source_caught_out_loses_weight_everywhere() -> None:
     """What FR3 leaves at a coin toss, or believes because it is copied, FR4 sees through."""
     fr3, fr4 = posteriors("fr3"), posteriors("fr4")

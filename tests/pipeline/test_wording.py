@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+import snowballstemmer
 
 from factcheck_local.core.text.wording import (
     clauses,
@@ -37,6 +42,18 @@ def test_numbers_as_digits_and_words_are_the_same() -> None:
         ("five and six", "5 and 6"),
         ("between ten and twenty", "10 and 20"),
         ("five thousand and a half", "5000"),
+        ("In 2019 three people died", "In 2019 3 people died"),
+        ("In 2019 two hundred people died", "In 2019 200 people died"),
+        ("On 5 May 2020 forty-two members", "On 5 May 2020 42 members"),
+        ("5 hundred thousand", "500,000"),
+        ("ninety-nine and ninety-eight", "99 and 98"),
+        ("two hundred and three hundred", "200 and 300"),
+        ("one hundred and five and six", "105 and 6"),
+        ("ninety-nine and one hundred and five", "99 and 105"),
+        ("nineteen ninety-nine", "19 99"),
+        ("five-six days, one or two", "5 6 days, 2"),
+        ("3\u00a0million", "3000000"),
+        ("twenty-five\nthousand", "25000"),
     ],
 )
 def test_numbers_of_several_words(words: str, digits: str) -> None:
@@ -48,10 +65,38 @@ def test_what_is_no_number_of_words(text: str) -> None:
     assert numbers(text) <= {"1.2.3"}
 
 
+def test_a_long_row_of_numbers_in_words_is_read_in_one_go() -> None:
+    assert numbers("five six " * 5000) == {"5", "6"}
+    assert numbers("ninety-nine and " * 5000) == {"99"}
+    assert len(numbers(f"{'5' * 5000} million")) == 1
+    assert numbers("5" + " trillion" * 5000) == {"5" + "0" * 36}
+    assert numbers("nine-seventeen-trillion") == {"9", "17"}
+
+
 def test_content_words_ignore_inflection_and_function_words() -> None:
     assert content_words("The engineer's phones are replaced") == content_words(
         "a phone replaces an engineer"
     )
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    """Threads that take turns in the midst of everything."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("hasty_threads")
+def test_threads_find_the_stems_that_one_finds() -> None:
+    heads = [f"{a}{b}{c}" for a in "bcdfglmnpr" for b in "aeiou" for c in "bdgklmnprt"]
+    words = [f"{head}{end}" for head in heads for end in ("izations", "fulness", "edly")]
+    shares = [words[i::4] for i in range(4)]
+    with ThreadPoolExecutor(len(shares)) as pool:
+        found = list(pool.map(lambda own: [content_words(word) for word in own], shares))
+    alone = snowballstemmer.stemmer("english")
+    assert found == [[{alone.stemWord(word)} for word in own] for own in shares]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +176,27 @@ def test_clauses_together_are_the_sentence() -> None:
 
 def test_normalised_forgives_case_markup_and_the_final_stop() -> None:
     assert normalised("**The** limit is 5 %.") == normalised("the limit is  5 %")
-    assert normalised("The limit is 5 %") != normalised("The limit is 5 €")
+    assert normalised("- [The] *limit*, (it) is 'five'!") == normalised("the limit it is five")
+    assert normalised("## Leave | two-day **trips**") == normalised("Leave: two day trips")
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("The limit is 5 %", "The limit is 5 €"),
+        ("It costs 5 ¥", "It costs 5 ₹"),
+        ("It is -5 degrees", "It is 5 degrees"),
+        ("It is -5 here and 5 there", "It is 5 here and -5 there"),
+        ("It is written in C++", "It is written in C#"),
+        ("It is written in C#", "It is written in C"),
+        ("x > 5", "x < 5"),
+        ("x = a/b", "x = a*b"),
+        ("| SSO | ✓ |", "| SSO | ✗ |"),
+        ("It is ±5 here", "It is 5 here"),
+    ],
+)
+def test_signs_are_no_markup(text: str, other: str) -> None:
+    assert normalised(text) != normalised(other)
 
 
 def test_names_are_told_by_their_capitals() -> None:

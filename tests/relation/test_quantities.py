@@ -188,6 +188,17 @@ def test_nothing_to_explain_without_a_mismatch() -> None:
     assert compare_quantities("It lasts six weeks.", "It lasts six weeks.").explain() == ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["It has {} staff.", "Version 1.{} is out.", "It costs ${} million.", "It weighs {}.5 kg."],
+)
+@pytest.mark.parametrize("digits", ["9" * 309, "9" * 5000, ",".join(["123"] * 110)])
+def test_a_number_too_long_to_be_one_is_passed_over(text: str, digits: str) -> None:
+    claim = f"{text.format(digits)} It takes 12 days."
+    *_, found = compare_quantities("It takes 12 days.", claim).comparisons
+    assert (found.claim.text, found.status) == ("12 days", Status.MATCHED)
+
+
 def test_spans_are_those_of_the_texts() -> None:
     passage = "In 1987, about 5.1 million people paid between $3 and $5 per month."
     claim = "5.1 million people paid $9 per month in 1990."

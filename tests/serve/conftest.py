@@ -52,19 +52,26 @@ def config(indexed: Path, tmp_path: Path) -> Config:
 
 @pytest.fixture
 def serve(config: Config) -> Iterator[Callable[..., TestClient]]:
-    """Starts a server without the process with the models; what may be changed of its set-up."""
-    started: list[TestClient] = []
+    """Starts a server without the process with the models; what may be changed of its set-up.
+
+    The one before is stopped: a folder is one server's at a time.
+    """
+    running: list[TestClient] = []
+
+    def stop() -> None:
+        while running:
+            running.pop().__exit__(None, None, None)
 
     def start(**changes: object) -> TestClient:
+        stop()
         app = create_app(replace(config, **changes), worker=False)  # type: ignore[arg-type]
         client = TestClient(app, raise_server_exceptions=False)
         client.__enter__()
-        started.append(client)
+        running.append(client)
         return client
 
     yield start
-    for client in started:
-        client.__exit__(None, None, None)
+    stop()
 
 
 def service_of(client: TestClient) -> Service:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -13,9 +14,17 @@ import pytest
 from fastapi.testclient import TestClient
 
 from factcheck_local import Store, sync
+from factcheck_local.core.errors import StoreError
+from factcheck_local.models.add import add_server
+from factcheck_local.models.cards import data_directory
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.events import event_json_schema
+from factcheck_local.serve.app import create_app
 from factcheck_local.serve.audit import state_of, verified
+from factcheck_local.serve.outbox import Outbox
+from factcheck_local.serve.service import Config
 from factcheck_local.serve.worker import Worker
+from tests.models.scripted_server import ScriptedServer, chat_completion
 
 from .conftest import SETTINGS, asked, service_of, work
 
@@ -186,6 +195,102 @@ def test_what_is_fitted_meanwhile_makes_another_check(serve: Serve, name: str) -
     assert submit(client, asked(LEAVE)) != first
 
 
+def test_a_check_stands_for_the_documents_that_it_was_done_with(serve: Serve) -> None:
+    client = serve()
+    store = service_of(client).config.store
+    leave = store.parent / "docs" / "leave.md"
+    before = leave.read_text()
+
+    def index(text: str) -> None:
+        leave.write_text(text)
+        with Store.open(store) as opened:
+            sync([store.parent / "docs"], opened)
+
+    first = submit(client, asked(LEAVE))
+    index("# Leave\n\nStaff get 30 days of paid leave.\n")
+    work(client)
+    assert client.post("/v1/checks", json=asked(LEAVE)).json()["id"] == first
+    index(before)
+    assert submit(client, asked(LEAVE)) != first
+
+
+CARD = """
+id = "own"
+title = "Own"
+role = "{role}"
+licence = "none"
+backend = "llama_cpp"
+
+[options]
+context_length = 2048
+chat_format = "{chat_format}"
+
+[[files]]
+path = "model.gguf"
+size = 1
+sha256 = "{sha256}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "role", "other"),
+    [
+        ("rerank", "reranker", {"sha256": "1" * 64}),
+        ("rerank", "encoder", {"sha256": "1" * 64}),
+        ("llm", "llm", {"chat_format": "llama3"}),
+    ],
+)
+def test_another_model_of_the_same_name_makes_another_check(
+    serve: Serve,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    setting: str,
+    role: str,
+    other: dict[str, str],
+) -> None:
+    monkeypatch.setenv("FACTCHECK_HOME", str(tmp_path))
+    card = tmp_path / "cards" / "own.toml"
+    card.parent.mkdir()
+    values = {"role": role, "chat_format": "chatml", "sha256": "0" * 64}
+    card.write_text(CARD.format(**values))
+    client = serve(settings=replace(SETTINGS, **{setting: "own"}))  # type: ignore[arg-type]
+    first = submit(client, asked(LEAVE))
+    assert submit(client, asked(LEAVE)) == first
+    card.write_text(CARD.format(**values | other))
+    assert submit(client, asked(LEAVE)) != first
+
+
+def test_a_model_on_a_server_is_asked_again(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody here sees whether it holds the same as before."""
+    (tmp_path / "models").symlink_to(data_directory() / "models")
+    monkeypatch.setenv("FACTCHECK_HOME", str(tmp_path))
+    models = {"data": [{"id": "served", "root": "small"}]}
+    top = {"A": -0.1, "B": -4.0, "C": -3.0}
+    server = ScriptedServer(lambda _: chat_completion("A", top), models)
+    try:
+        add_server("team", server.url)
+        client = serve(settings=Settings(llm="team", relation="llm"))
+        service = service_of(client)
+        worker = Worker(service.jobs, service.config.store, service.config.settings)
+        first = submit(client, asked(LEAVE))
+        assert submit(client, asked(LEAVE)) == first, "it is yet to be done"
+        assert worker.do_next()
+        models["data"][0]["root"] = "large"
+        second = submit(client, asked(LEAVE))
+        assert second != first
+        assert worker.do_next()
+    finally:
+        server.close()
+
+    def used(id_: str) -> set[str]:
+        report = client.get(f"/v1/checks/{id_}/report.json").json()
+        return {m["sha256"] for m in report["run"]["models"] if m["role"] == "relation"}
+
+    assert used(first) != used(second)
+
+
 def test_what_cannot_be_logged_is_not_done(serve: Serve) -> None:
     client = serve()
     (service_of(client).config.folder / "audit.jsonl").mkdir()
@@ -254,6 +359,7 @@ def test_a_check_that_cannot_be_done_says_why(serve: Serve) -> None:
         ({"record": {"output": ""}}, "answer: expected 'output' to be a non-empty text"),
         ({"answer": "A.", "settings": {"colour": 1}}, "unknown setting 'colour'"),
         ({"answer": "A.", "settings": {"llm": "other"}}, "llm is the server's"),
+        ({"answer": "A.", "settings": {"rerank": "llm"}}, "unknown model 'llm'"),
         ({"answer": "A.", "settings": {"as_groups": ["board"]}}, "as_groups is the server's"),
         (
             {"answer": "A.", "settings": {"relation": "llm+other"}},
@@ -261,17 +367,33 @@ def test_a_check_that_cannot_be_done_says_why(serve: Serve) -> None:
         ),
         ({"answer": "A.", "settings": {"rerank": "other"}}, "names a model that is not loaded"),
         ({"answer": "A.", "settings": {"k": 0}}, "k: expected"),
+        ({"answer": "A.", "settings": {"k": 10**9}}, "k: expected a whole number from 1 to 1000"),
         ({"answer": "A.", "settings": {"assessor": "factscore"}}, "is for comparisons only"),
         ({"answer": "A.", "settings": {"budget": 3}}, "budget: has no effect"),
         ({"answer": "A.", "settings": {"where": ["nonsense"]}}, "expected a condition"),
         ({"record": {"output": "A.", "atoms": [{"id": str(n)} for n in range(1001)]}}, "atom 0"),
+        (
+            {"record": {"output": "A.", "atoms": [{"id": "a" * 201, "text": "A."}]}},
+            "answer: the id of atom 0 has 201 characters, at most 200 are taken",
+        ),
+        (
+            {"record": {"output": "A.", "contexts": [{"id": "c" * 201, "text": "A."}]}},
+            "answer: the id of context 0 has 201 characters, at most 200 are taken",
+        ),
+        ({"record": {"output": "A.", "more": ["\ud800"]}}, "half a character"),
+        ({"record": {"output": "A.", "\ud800": 1}}, "half a character"),
+        ({"record": {"output": "A.", "more": float("nan")}}, "a number that JSON does not know"),
+        ({"answer": "A.", "settings": {"where": ["source=\ud800"]}}, "half a character"),
+        ({"answer": "A.", "settings": {"strong": float("inf")}}, "that JSON does not know"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_in_one_line(
     serve: Serve, body: dict[str, object], said: str
 ) -> None:
     client = serve()
-    answered = client.post("/v1/checks", json=body)
+    # Python's own JSON, since the client's would not send all of these.
+    headers = {"Content-Type": "application/json"}
+    answered = client.post("/v1/checks", content=json.dumps(body), headers=headers)
     assert answered.status_code == 422
     assert answered.headers["content-type"] == "application/problem+json"
     problem = answered.json()
@@ -290,6 +412,13 @@ def test_an_idempotency_key_with_another_answer_is_refused(serve: Serve) -> None
         == first.json()["id"]
     )
     assert client.post("/v1/checks", json=asked(BOARD), headers=headers).status_code == 409
+    # What is asked is the same, whatever became of the documents.
+    store = service_of(client).config.store
+    (store.parent / "docs" / "leave.md").write_text("# Leave\n\nStaff get 30 days.\n")
+    with Store.open(store) as opened:
+        sync([store.parent / "docs"], opened)
+    again = client.post("/v1/checks", json=asked(LEAVE), headers=headers)
+    assert (again.status_code, again.json()["id"]) == (202, first.json()["id"])
 
 
 def test_a_full_queue_says_when_to_come_again(serve: Serve) -> None:
@@ -415,6 +544,37 @@ def test_a_key_sees_what_its_groups_may(serve: Serve) -> None:
     assert client.get("/v1/passages/none", headers=board).status_code == 404
 
 
+def test_a_successor_that_groups_may_not_see_is_not_named(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    staff = key(client, "staff", "check", "search", groups=("staff",))
+    board = key(client, "member", "check", "search", groups=("board",))
+    store = service_of(client).config.store
+    docs = store.parent / "docs"
+    (docs / "leave.md").write_text(f"---\nsuperseded_by: board.md\n---\n# Leave\n\n{LEAVE}\n")
+    (docs / "reliability.toml").write_text("superseded = 0.3\n")
+    with Store.open(store) as opened:
+        sync([docs], opened)
+
+    def told(headers: dict[str, str]) -> list[tuple[object, object, str]]:
+        """Prior, successor and rule of the source and its passage, wherever they are shown."""
+        asks = {"query": LEAVE, "k": 1, "where": ["source=leave.md"]}
+        (hit,) = client.post("/v1/search", json=asks, headers=headers).json()["passages"]
+        sources = client.get("/v1/sources", headers=headers).json()["sources"]
+        id_ = submit(client, asked(LEAVE), **headers)
+        work(client)
+        report = client.get(f"/v1/checks/{id_}/report.json", headers=headers).json()
+        shown = [
+            hit,
+            client.get(f"/v1/passages/{hit['id']}", headers=headers).json(),
+            *(s | {"prior_rule": s["rule"]} for s in sources if s["source"] == "leave.md"),
+            *(c for c in report["contexts"] if c["source"] == "leave.md"),
+        ]
+        return [(row["prior"], row.get("superseded_by"), row["prior_rule"]) for row in shown]
+
+    assert told(staff) == [(0.3, None, "default")] * 4
+    assert told(board) == [(0.3, "board.md", "default; superseded by board.md")] * 4
+
+
 def test_a_revoked_key_is_refused_at_once(serve: Serve) -> None:
     client = serve(needs_key=True)
     ann = key(client, "ann", "check")
@@ -460,6 +620,21 @@ def test_the_audit_log_says_who_did_what_and_no_text(serve: Serve) -> None:
     assert entries[0]["about"]["check"] == id_
     assert state_of(log).lines == 3
     assert not any(word in log.read_text() for word in ("27 days", "secret", "Leave"))
+
+
+def test_a_folder_is_one_server_s_at_a_time(serve: Serve, config: Config) -> None:
+    told = {"webhooks": ("https://hooks.example/",), "webhook_key": bytes(24)}
+    service = service_of(client := serve(**told))
+    id_ = submit(client, asked(LEAVE))
+    assert service.jobs.claim() is not None
+    with pytest.raises(StoreError, match="data: another server uses this folder"):
+        create_app(config)
+    # It was refused before it took anything over.
+    assert service.jobs.find(id_).state == "running"
+    service.jobs.cancel(id_)
+    assert len(Outbox(service.jobs).due("https://hooks.example/")) == 1
+    client = serve()
+    assert client.get(f"/v1/checks/{id_}").json()["state"] == "cancelled"
 
 
 def test_operations(serve: Serve) -> None:

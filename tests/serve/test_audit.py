@@ -73,6 +73,17 @@ def test_a_line_that_was_torn_is_named_and_the_chain_goes_on(log: Path) -> None:
     assert [entry["what"] for entry in verified(log)][4:] == ["audit.torn", "search"]
 
 
+@pytest.mark.parametrize("torn", ["", "x", "x" * 70_000])
+def test_a_line_may_be_longer_than_what_is_read_at_once(tmp_path: Path, torn: str) -> None:
+    path = tmp_path / "audit.jsonl"
+    for claim in ("c" * 70_000, "d" * 200_000, "e"):
+        AuditLog(path).add("ann", "claim.reviewed", claim=claim)
+    with path.open("a") as file:
+        file.write(torn)
+    AuditLog(path).add("ann", "search", k=1)
+    assert state_of(path).lines == (5 if torn else 4)
+
+
 ADD = """
 import sys
 from pathlib import Path

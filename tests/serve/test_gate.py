@@ -29,6 +29,7 @@ Serve = Callable[..., TestClient]
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "http://testserver.evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
     ],
 )
 def test_only_its_own_name_and_pages_may_ask(

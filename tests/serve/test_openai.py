@@ -311,6 +311,21 @@ def test_its_own_errors_come_as_they_are(serve: Serve, behind: Behind) -> None:
     assert answered.headers["retry-after"] == "3"
 
 
+@pytest.mark.parametrize("status", [200, 500])
+def test_nothing_of_it_is_a_page_of_ours(serve: Serve, status: int) -> None:
+    page = Answer("<script>alert(1)</script>", status, {"Content-Type": "text/html"})
+    models = ScriptedServer(lambda _asked: page, page)
+    try:
+        client = serve(openai=ServerOptions(models.url))
+        answers = [client.get("/v1/models"), client.post(PATH, json=CHAT)]
+    finally:
+        models.close()
+    assert [a.headers["content-type"].partition(";")[0] for a in answers] == [
+        "application/json",
+        "application/problem+json" if status == 200 else "application/json",
+    ]
+
+
 def test_one_that_is_silent_or_slow(
     serve: Serve, behind: Behind, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from factcheck_local.cli import cli
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError, StoreError
+from factcheck_local.serve import supervisor as supervisor_module
 from factcheck_local.serve.audit import state_of
 from factcheck_local.serve.check import ENDED
 from factcheck_local.serve.jobs import Jobs
@@ -130,6 +131,26 @@ def test_a_worker_that_ends_is_started_again(tmp_path: Path) -> None:
     with Supervisor(jobs, Task(str(tmp_path), "nowhere", {})) as supervisor:
         until(lambda: supervisor.ended >= 2)
     assert supervisor.pid is None
+
+
+def test_what_fails_as_it_is_started_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(supervisor_module, "DELAYS", (0.01,))
+    jobs = Jobs(tmp_path / "checks.sqlite")
+    recover, failures = jobs.recover, [StoreError("disk full"), OSError("no memory")]
+
+    def failing() -> list[str]:
+        if failures:
+            raise failures.pop(0)
+        return recover()
+
+    monkeypatch.setattr(jobs, "recover", failing)
+    with Supervisor(jobs, Task(str(jobs.path), "nowhere", {})) as supervisor:
+        until(lambda: supervisor.pid is not None)
+        assert supervisor.ended == 0
+    assert "StoreError" in caplog.text
+    assert "OSError" in caplog.text
 
 
 def refused(*arguments: str) -> str:

@@ -12,16 +12,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
 from factcheck_local.cli import cli
 from factcheck_local.core import egress
-from factcheck_local.core.errors import InputError
+from factcheck_local.core.errors import EgressError, InputError, StoreError
 from factcheck_local.serve import webhooks as module
 from factcheck_local.serve.jobs import Jobs
-from factcheck_local.serve.outbox import Outbox
+from factcheck_local.serve.outbox import Delivery, Outbox
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.webhooks import Webhooks, address_of, secret_from, signed
 
@@ -147,6 +148,44 @@ def test_what_nobody_takes_is_given_up(
     assert "given up, ConnectError" in caplog.text
 
 
+def test_what_the_guard_refuses_is_given_up_like_what_nobody_takes(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise EgressError("refused")
+
+    monkeypatch.setattr(httpx.Client, "stream", refuse)
+    url = "http://127.0.0.1:9/hook"
+    Outbox(jobs).address([url])
+    cancelled(jobs)
+    with Webhooks({"check": jobs}, [url], KEY):
+        until(lambda: "given up, EgressError" in caplog.text)
+
+
+def test_whatever_goes_wrong_the_next_is_told(
+    jobs: Jobs,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    Outbox(jobs).address([receiver.url])
+    cancelled(jobs)
+    due, failures = Outbox.due, [RuntimeError("of a text"), StoreError("disk full")]
+
+    def failing(outbox: Outbox, url: str) -> list[Delivery]:
+        if failures:
+            raise failures.pop(0)
+        return due(outbox, url)
+
+    monkeypatch.setattr(Outbox, "due", failing)
+    with Webhooks({"check": jobs}, [receiver.url], KEY):
+        until(lambda: len(receiver.got) == 1)
+    assert "webhooks: RuntimeError" in caplog.text
+    assert "of a text" not in caplog.text
+
+
 def test_who_is_no_longer_named_is_no_longer_told(jobs: Jobs, receiver: Receiver) -> None:
     other = "http://127.0.0.1:9/other"
     Outbox(jobs).address([other])
@@ -188,6 +227,13 @@ def test_only_the_named_host_may_be_reached(jobs: Jobs, monkeypatch: pytest.Monk
     assert egress._rule.may_reach("hooks.example", 8443)
     assert not egress._rule.may_reach("hooks.example", 443)
     assert not egress._rule.may_reach("other.example", 8443)
+
+
+def test_a_host_that_is_no_ascii_name_is_named_as_it_is_reached() -> None:
+    assert address_of("https://Bücher.example/x") == ("xn--bcher-kva.example", 443)
+    assert address_of("https://[::1]:8443/x") == ("::1", 8443)
+    with pytest.raises(InputError, match="Invalid IDNA hostname"):
+        address_of("https://a\u200bb.example/")
 
 
 @pytest.mark.parametrize(

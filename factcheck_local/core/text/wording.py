@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
+from math import prod
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -66,14 +66,28 @@ _SCALES = {
     "billion": 10**9,
     "trillion": 10**12,
 }
-_SPELT_WORD = rf"(?:one|{'|'.join(_NUMBER_WORDS)}|{'|'.join(_SCALES)})"
+_SCALE = rf"(?:{'|'.join(_SCALES)})"
+_UNSCALED = rf"(?:one|{'|'.join(_NUMBER_WORDS)})"
 
-#: "twenty-five", "two thousand five hundred", "one hundred and five".
-_SPELT = re.compile(rf"(?<!\d[ -])\b{_SPELT_WORD}(?:(?:-| and | ){_SPELT_WORD})*\b")
+#: "twenty-five", "two thousand five hundred", "one hundred and five". A scale behind digits is
+#: theirs, whatever they are.
+_SPELT = re.compile(
+    rf"\b(?:{_UNSCALED}|(?<!\d[ -]){_SCALE})(?:(?:-| and | )(?:{_UNSCALED}|{_SCALE}))*\b"
+)
 
-#: "3 million".
+#: What joins the words of a number, the loosest first.
+_JOINTS = (" and ", " ", "-")
+
+#: "3 million", "5 hundred thousand".
 _SCALED = re.compile(
-    rf"(?<![\d.,:])((?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)[ -]({'|'.join(_SCALES)})\b"
+    rf"(?<![\d.,:])((?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)((?:[ -]{_SCALE}){{1,3}})\b"
+)
+
+#: What a text says, marks that only part words or clothe them aside: words, a minus, and any
+#: other sign; of "#", "*" and "/" those that touch a word are no markup.
+_SAID = re.compile(
+    r"\w+(?:[.,:'’]\w+)*|(?<!\w)[-–](?=\d)|(?<=\w)#|#(?=\w)|(?<=\w)[*/](?=\w)"
+    r"|[^\w\s.,;:!?…'\"\u2018’\u201a“”„«»\u2039\u203a()\[\]{}\\*/_`~|#•·–—-]"
 )
 
 _COUNT = rf"(?:(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*|{'|'.join(_NUMBER_WORDS)})"
@@ -86,24 +100,25 @@ _UNIT_LEFT_OUT = re.compile(
 _AMOUNT_FIRST = re.compile(rf"\W*+{_COUNT}\b", re.IGNORECASE)
 
 
-@cache
-def _stemmer() -> Any:  # noqa: ANN401
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("english")
-
-
 # A text's words come again in every text beside it, and a stem takes a thousand look-ups.
 @lru_cache(maxsize=1 << 16)
 def _stem(word: str) -> str:
-    stem: str = _stemmer().stemWord(word)
+    import snowballstemmer
+
+    # A stemmer keeps its word in itself, so threads cannot share one; to make one costs nothing.
+    stem: str = snowballstemmer.stemmer("english").stemWord(word)
     return stem
 
 
-def content_words(text: str) -> frozenset[str]:
-    """Stems of the words that carry the meaning, negations left out."""
+def content(text: str) -> tuple[str, ...]:
+    """Stems of the words that carry the meaning, in order, negations left out."""
     words = (w.lower().replace("’", "'").removesuffix("'s") for w in _WORD.findall(text))
-    return frozenset(_stem(w) for w in words if w not in _FUNCTION_WORDS and not _negates(w))
+    return tuple(_stem(w) for w in words if w not in _FUNCTION_WORDS and not _negates(w))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The stems of ``content``, each once."""
+    return frozenset(content(text))
 
 
 def names(text: str) -> frozenset[str]:
@@ -116,8 +131,8 @@ def numbers(text: str) -> frozenset[str]:
 
     "One" is left out where it stands alone: it is more often a pronoun.
     """
-    low = text.lower()
-    scaled = _SCALED.sub(lambda m: _digits(Decimal(_plain(m[1])) * _SCALES[m[2]]), low)
+    low = re.sub(r"\s", " ", text.lower())
+    scaled = _SCALED.sub(lambda m: _digits(Decimal(_plain(m[1])) * _factor(m[2])), low)
     digits = {_plain(n) for n in _NUMBER.findall(scaled)}
     spelt = [value for phrase in _SPELT.findall(scaled) for value in _spelt(phrase)]
     return frozenset(digits.union(spelt))
@@ -128,22 +143,44 @@ def _plain(number: str) -> str:
 
 
 def _digits(value: Decimal) -> str:
-    return str(int(value)) if value == int(value) else str(value.normalize())
+    return f"{value.normalize():f}"
 
 
-def _spelt(phrase: str) -> list[str]:
-    """The number that words make together, or those of each word where they make none."""
-    if phrase in _NUMBER_WORDS:
-        return [_NUMBER_WORDS[phrase]]
+def _factor(words: str) -> int:
+    return prod(_SCALES[word] for word in _WORD.findall(words))
+
+
+def _spelt(phrase: str, joints: tuple[str, ...] = _JOINTS) -> list[str]:
+    """The numbers that words make, each of as many words as make one.
+
+    "five and six" and "nineteen ninety" are two.
+    """
     if phrase == "one":
         return []
+    if (value := _value(phrase)) is not None:
+        return [value]
+    if not joints:
+        return []  # "trillion", which text2num does not know
+    joint, *closer = joints
+    parts: list[str] = []
+    for part in phrase.split(joint):
+        if parts and _value(longer := f"{parts[-1]}{joint}{part}") is not None:
+            parts[-1] = longer
+        else:
+            parts.append(part)
+    return [value for part in parts for value in _spelt(part, tuple(closer))]
+
+
+def _value(phrase: str) -> str | None:
+    """The one number that words make."""
+    if phrase in _NUMBER_WORDS:
+        return _NUMBER_WORDS[phrase]
     from text_to_num import text2num
 
     try:
-        return [str(text2num(phrase, "en"))]
+        return str(text2num(phrase, "en"))
     except ValueError:
-        # "five and six", "nineteen ninety".
-        return [_NUMBER_WORDS[w] for w in _WORD.findall(phrase) if w in _NUMBER_WORDS]
+        return None
 
 
 def clauses(sentence: str) -> list[str]:
@@ -219,4 +256,4 @@ def share_within(text: str, *others: str) -> float:
 
 def normalised(text: str) -> str:
     """A text as compared for sameness: case, spaces, markup and final stop aside."""
-    return " ".join(re.findall(r"\w+(?:[.,:'’]\w+)*|[%€$£]", text.lower()))
+    return " ".join(_SAID.findall(text.lower()))

@@ -1,8 +1,9 @@
 """Word: paragraphs, lists and tables in their order, headings by the level of their style.
 
 Offsets are offsets in the extracted text. Tracked insertions are read, deletions are
-not; text boxes follow the paragraph that they are anchored in; footnotes and endnotes
-stand at the end. Running headers and footers and comments are left out.
+not, nor is what is struck out; text boxes follow the paragraph that they are anchored
+in; footnotes and endnotes stand at the end. Running headers and footers and comments
+are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import statements
-from factcheck_local.indexer.loaders.text import one_line, reading
+from factcheck_local.indexer.loaders.text import one_line, reading, superscript
 
 #: Level of a paragraph in the outline: 0 the title, 1 to 9 headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
@@ -39,6 +40,7 @@ _AROUND = {qn(f"w:{tag}") for tag in ("sdt", "sdtContent", "ins", "moveTo", "cus
     f"{_MC}Choice",
 }
 _SAID = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
+_OFF = ("false", "0", "off")
 _TEXT = {qn("w:t"), qn("m:t")}
 _NOTES = {"footnote": "Footnotes", "endnote": "Endnotes"}
 
@@ -175,7 +177,7 @@ def _rows(table: Any) -> Iterator[list[str]]:  # noqa: ANN401
         cells: dict[int, str] = {}
         column = min(int(_value(row, "w:trPr/w:gridBefore") or 0), MAX_COLUMNS)
         for cell in _children(row, qn("w:tc")):
-            merged = cell.find("w:tcPr/w:vMerge", cell.nsmap)
+            merged = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
             goes_on = merged is not None and merged.get(qn("w:val"), "continue") == "continue"
             cells[column] = above.get(column, "") if goes_on else _said(cell)
             column += min(int(_value(cell, "w:tcPr/w:gridSpan") or 1), MAX_COLUMNS)
@@ -206,8 +208,20 @@ def _pieces(element: Any) -> Iterator[str]:  # noqa: ANN401
             yield _SAID[child.tag]
         elif child.tag in (qn("w:footnoteReference"), qn("w:endnoteReference")):
             yield f" [{child.get(qn('w:id'))}]"
-        elif child.tag not in _UNSEEN:
-            yield from _pieces(child)
+        elif child.tag not in _UNSEEN and not _is_struck(child):
+            said = _pieces(child)
+            yield from [superscript("".join(said))] if _is_raised(child) else said
+
+
+def _is_struck(run: Any) -> bool:  # noqa: ANN401
+    """Whether an element is a run that is struck out, by its own format and not by a style."""
+    marks = (run.find(f"{qn('w:rPr')}/{qn(name)}") for name in ("w:strike", "w:dstrike"))
+    return any(mark is not None and mark.get(qn("w:val")) not in _OFF for mark in marks)
+
+
+def _is_raised(element: Any) -> bool:  # noqa: ANN401
+    """Whether an element is a run that is a superscript by its own format, or one of a formula."""
+    return element.tag == qn("m:sup") or _value(element, "w:rPr/w:vertAlign") == "superscript"
 
 
 def _value(element: Any, path: str) -> str | None:  # noqa: ANN401

@@ -6,8 +6,10 @@ HTML where there is no plain one. Attachments are named and not read.
 
 from __future__ import annotations
 
+import codecs
 import email
 from collections.abc import Iterator
+from contextlib import suppress
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from email.message import EmailMessage
@@ -26,6 +28,9 @@ MAX_FIELD = 2000
 
 #: Characters of a field whose encoded words are decoded, which takes quadratic time.
 MAX_ENCODED = 100_000
+
+#: What text is read as that is said to be this, as browsers and mail programs do.
+_READ_AS = {"iso8859-1": ("cp1252", "iso8859-1"), "ascii": ("utf-8", "cp1252")}
 
 #: A message has at least one of these.
 _TELLING = ("from", "to", "subject", "date", "message-id", "received")
@@ -149,12 +154,14 @@ class _MailReader:
         payload = part.get_payload(decode=True)
         data = payload if isinstance(payload, bytes) else b""
         charset = str(part.get_content_charset("utf-8"))
-        try:
-            return data.decode(charset)
-        except (LookupError, ValueError):  # ValueError: its name has a NUL
-            name = shortened(printable(charset.upper()))
-            self.problems.append(f"text that is not valid {name} has replacements")
-            return data.decode("utf-8", "replace")
+        with suppress(LookupError, ValueError):  # ValueError: its name has a NUL
+            name = codecs.lookup(charset).name
+            for encoding in _READ_AS.get(name, (name,)):
+                with suppress(UnicodeError):
+                    return data.decode(encoding)
+        said = shortened(printable(charset.upper()))
+        self.problems.append(f"text that is not valid {said} has replacements")
+        return data.decode("utf-8", "replace")
 
 
 def _children(part: EmailMessage) -> Iterator[EmailMessage]:

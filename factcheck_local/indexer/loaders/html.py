@@ -1,7 +1,8 @@
 """HTML: the main content as text, laid out by inscriptis.
 
-Offsets are offsets in the extracted text. Menus, scripts and what a browser
-does not show are left out; tables become one line a row, ``| cell | cell |``.
+Offsets are offsets in the extracted text. Menus, scripts, what is struck out and what
+a browser does not show are left out; tables become one line a row, ``| cell | cell |``,
+with the rule of a Markdown table below their header.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from inscriptis.css_profiles import CSS_PROFILES
@@ -22,6 +24,7 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Block, Document, Span
+from factcheck_local.indexer.loaders.rows import Cell, grid, span
 from factcheck_local.indexer.loaders.text import (
     META_KEYS,
     HeadingPath,
@@ -32,7 +35,9 @@ from factcheck_local.indexer.loaders.text import (
     paragraphs,
     shortened,
     stated,
+    superscript,
 )
+from factcheck_local.indexer.tables import rule_below
 
 _HEADINGS = {f"h{level}": [str(level)] for level in range(1, 7)}
 _BLOCKS = ("section", "details", "summary", "form", "fieldset", "dl", "dt", "dd")
@@ -52,6 +57,7 @@ _UNSEEN = etree.XPath(
     "|.//button|.//*[@hidden][not(self::body)]"
     "|.//*[contains(translate(@style, ' ', ''), 'display:none')][not(self::body)]"
     "|.//nav|.//*[@role='navigation' or @role='search']"
+    "|.//del|.//s|.//strike|.//*[contains(@style, 'line-through')][not(self::body)]"
 )
 _MAIN = etree.XPath(".//main|.//*[@role='main']|(.//article)[$articles = 1]")
 _FURNITURE = etree.XPath(
@@ -147,6 +153,7 @@ def _content(page: HtmlElement) -> tuple[str, tuple[Block, ...]]:
         _drop(page, _FURNITURE(page))
         main = page
     main.tail = None
+    _write_superscripts(main)
     _flatten_tables(main)
     engine = Inscriptis(main, ParserConfig(css=_CSS, annotation_rules=_HEADINGS))
     text = engine.get_text()
@@ -161,21 +168,62 @@ def _drop(page: HtmlElement, elements: list[HtmlElement]) -> None:
     etree.strip_elements(page, _DROPPED, with_tail=False)
 
 
+def _write_superscripts(root: HtmlElement) -> None:
+    """Put what stands for a superscript in its place."""
+    for element in list(root.iter("sup")):
+        said = element.text_content()
+        if (shown := superscript(said)) != said:
+            element[:] = []
+            element.text = shown
+
+
 def _flatten_tables(root: HtmlElement) -> None:
     """Turn tables into lines, one a row; a table around tables is layout, a mere block."""
-    for row in list(root.iter("tr")):
-        if row.find(".//table") is None:
-            cells = [_line(cell) for cell in _CELLS(row)]
-            row[:] = []
-            row.text = f"| {' | '.join(cells)} |" if any(cells) else None
     for table in reversed(list(root.iter("table"))):  # the inner before the outer
         if table.find(f".//{_TABLE}") is None:
-            lines = [_line(part) for part in table.iter("caption", "tr")]
+            lines = [*map(_line, table.iter("caption")), *_lines(list(table.iter("tr")))]
             table[:] = []
             table.text = "\n".join(filter(None, lines))
             table.tag = _TABLE
+    for row in list(root.iter("tr")):  # of layout
+        if row.find(f".//{_TABLE}") is None:
+            said = _piped([_line(cell) for cell in _CELLS(row)])
+            row[:] = []
+            row.text = said
     for element in list(root.iter("table", *_TABLE_PARTS)):
         element.tag = "div"
+
+
+def _lines(rows: Sequence[HtmlElement]) -> Iterator[str]:
+    """A table's rows as lines, empty where they are; below the header's last one the rule.
+
+    A header that fills the first of several columns only is a title, and gets none.
+    """
+    cells = list(grid([_cell(cell) for cell in _CELLS(row)] for row in rows))
+    heads = sum(1 for _ in takewhile(_is_head, rows))
+    header = next((row for row in reversed(cells[:heads]) if any(row)), [])
+    names = any(header[1:]) or max(map(len, cells), default=0) == 1
+    yield from map(_piped, cells[:heads])
+    if header and names and any(map(any, cells[heads:])):
+        yield rule_below(_piped(header))
+    yield from map(_piped, cells[heads:])
+
+
+def _is_head(row: HtmlElement) -> bool:
+    """Whether a row is one of a table's header: marked as such, but for empty corners."""
+    return row.getparent().tag == "thead" or all(
+        cell.tag == "th" or not cell.text_content().strip() for cell in _CELLS(row)
+    )
+
+
+def _cell(cell: HtmlElement) -> Cell:
+    return Cell(_line(cell), span(cell.get("rowspan")), span(cell.get("colspan")))
+
+
+def _piped(cells: Sequence[str]) -> str:
+    """A row as a line, empty if it says nothing; a pipe within a cell is none between cells."""
+    said = " | ".join(cell.replace("|", "\\|") for cell in cells)
+    return f"| {said} |" if any(cells) else ""
 
 
 def _line(element: HtmlElement) -> str:

@@ -1,7 +1,8 @@
 """Mailbox: each message under its subject, as `eml` reads it.
 
-A message begins at a line with "From " after an empty line. The standard library's
-mailbox reads files by name only, not the bytes at hand, and needs no empty line.
+A message begins at a line "From ADDRESS DATE" after an empty line. The standard
+library's mailbox reads files by name only, not the bytes at hand, and needs no empty
+line, and no date.
 """
 
 from __future__ import annotations
@@ -19,8 +20,18 @@ from factcheck_local.indexer.loaders.layout import Layout
 #: Kinds of problem that are named.
 MAX_NOTES = 3
 
-# After an empty line, so that a sentence beginning with the word starts no message.
-_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\r?\n")
+# After an empty line and with a date, so that a sentence beginning with the word starts no
+# message: "Fri Mar  1 10:00:00 2024", or as in a header. How the file begins is plain.
+_DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_MONTH = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_DATE = rb"%b,?[ \t]+(?:%b[ \t]+\d{1,2}|\d{1,2}[ \t]+%b[ \t]+\d{4})[ \t]+\d{1,2}:\d\d" % (
+    _DAY,
+    _MONTH,
+    _MONTH,
+)
+_FROM = re.compile(
+    rb"(?:\AFrom |(?:(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{1,320}?[ \t]%b)[^\r\n]*\r?\n" % _DATE
+)
 
 
 def load(data: bytes, source: str) -> Document:

@@ -12,8 +12,8 @@ from lxml import etree
 from mwparserfromhell import nodes
 
 from factcheck_local.indexer.loaders.layout import Layout
-from factcheck_local.indexer.loaders.rows import statements
-from factcheck_local.indexer.loaders.text import one_line
+from factcheck_local.indexer.loaders.rows import Cell, grid, span, statements
+from factcheck_local.indexer.loaders.text import one_line, superscript
 
 #: Brackets that are open at a place. The parser's time grows with their square, so a text
 #: with more of them is taken as it is written.
@@ -22,6 +22,7 @@ MAX_OPEN = 200
 _BRACKETS = (("{{", "}}"), ("[[", "]]"), ("{|", "|}"), ("<", ">"), ("<!--", "-->"))
 _MEDIA = ("file:", "image:")
 _UNSEEN = ("ref", "references", "gallery", "style", "script", "templatestyles")
+_STRUCK = ("s", "del", "strike")
 _MARKERS = {"li": "- ", "dt": "", "dd": "", "hr": "\n\n"}  # of wikitext, empty tags in a line
 _MARKED = re.compile(r"(?m)^((?:- )+) *")
 
@@ -112,19 +113,21 @@ def _tag(node: nodes.Tag) -> Iterator[str]:
     """What a tag holds; list markers and tables as lines."""
     name = str(node.tag).strip().lower()
     if name == "table":
-        rows = enumerate(_rows(node), start=1)
+        rows = enumerate(grid(_rows(node)), start=1)
         yield "\n\n" + "\n".join(line for _, line in statements(rows)) + "\n\n"
     elif name in _MARKERS and node.wiki_markup:
         yield _MARKERS[name]
     elif name == "br":
         yield "\n"
-    elif name not in _UNSEEN:
+    elif name == "sup":
+        yield superscript(_text(node.contents))
+    elif name not in _UNSEEN + _STRUCK:
         yield _text(node.contents)
 
 
-def _rows(table: nodes.Tag) -> Iterator[list[str]]:
+def _rows(table: nodes.Tag) -> Iterator[list[Cell]]:
     """The caption and the cells of each row; the parser takes a caption for a cell."""
-    cells: list[str] = []
+    cells: list[Cell] = []
     for node in table.contents.nodes if table.contents else ():
         if isinstance(node, nodes.Tag) and str(node.tag).strip().lower() == "tr":
             if cells:
@@ -135,8 +138,15 @@ def _rows(table: nodes.Tag) -> Iterator[list[str]]:
             inner = node.contents if isinstance(node, nodes.Tag) else None
             said = one_line(_text(inner) if inner is not None else "".join(_said(node)))
             if said.startswith("+") and not cells:
-                yield [said[1:].strip()]
-            elif said or isinstance(node, nodes.Tag):
-                cells.append(said)
+                yield [Cell(said[1:].strip())]
+            elif isinstance(node, nodes.Tag):
+                cells.append(Cell(said, _span(node, "rowspan"), _span(node, "colspan")))
+            elif said:
+                cells.append(Cell(said))
     if cells:
         yield cells
+
+
+def _span(cell: nodes.Tag, name: str) -> int:
+    """How many rows or columns a cell reaches over."""
+    return span(str(cell.get(name).value) if cell.has(name) else None)

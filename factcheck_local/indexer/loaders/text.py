@@ -42,6 +42,11 @@ _LINE = r"\S(?:[^\r\n]*\S)?"
 _PARAGRAPH = re.compile(rf"{_LINE}(?:[^\S\r\n]*(?:\r\n?|\n)[^\S\r\n]*{_LINE})*")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_MARK = re.compile(r"[-+\u2212]?\d[-+\u2212\u2013\d\s.,;*)]{0,40}")
+_RAISED = str.maketrans(
+    "0123456789+-\u2212", "\u2070¹²³\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b"
+)
+_JOINING = re.compile(r"(?![^\W\d_]{2,}$)\w\S{0,40}")  # but not the letters of "1st"
 _MARKS = (  # UTF-32 before UTF-16, whose mark begins alike
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -178,6 +183,19 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """The text with single spaces for all its white space."""
     return " ".join(text.split())
+
+
+def superscript(text: str) -> str:
+    """A superscript as plain text that does not join the number or word in front of it.
+
+    Digits and signs have raised characters of their own ("10⁶", "m²", a footnote's "1998¹"),
+    which no reader of numbers takes for another number; with "10^6" it would find a 6. Of
+    the rest, what would join gets a "^" ("25^a"); an ordinal's letters and "[1]" stay.
+    """
+    core = text.strip()
+    if _MARK.fullmatch(core):
+        return text.translate(_RAISED)
+    return text.replace(core, f"^{core}", 1) if _JOINING.fullmatch(core) else text
 
 
 def printable(text: str) -> str:

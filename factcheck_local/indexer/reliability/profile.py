@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.errors import DocumentError, ProfileError
 from factcheck_local.core.types import Document
 from factcheck_local.indexer.reliability.access import own_groups, stated_groups
 from factcheck_local.indexer.reliability.reader import read
@@ -30,6 +30,9 @@ DEFAULT_RULE = "default"
 
 #: The rule's name where the document itself states the prior.
 FRONT_MATTER = "front matter"
+
+#: What comes between a rule and the source that replaces the one that it rates.
+SUPERSEDED = "; superseded by "
 
 
 class Reliability(NamedTuple):
@@ -81,10 +84,14 @@ class ReliabilityProfile:
         """The profile in a corpus folder, the default one where there is none.
 
         Raises:
-            ProfileError: as `load` does.
+            ProfileError: as `load` does, and if it cannot be told whether there is one.
         """
         path = root / PROFILE_NAME
-        return cls.load(path) if path.is_file() else cls.default()
+        try:
+            there = path.is_file()
+        except OSError as error:
+            raise ProfileError(f"{path}: cannot be read: {error.strerror}") from error
+        return cls.load(path) if there else cls.default()
 
     def reliability(
         self,
@@ -119,7 +126,7 @@ class ReliabilityProfile:
             found = _aged(found, half_life, today, day_of(stated, UPDATE_KEYS) or modified)
         if superseded_by is None or self.superseded is None or self.superseded >= found.prior:
             return found
-        return Reliability(self.superseded, f"{found.rule}; superseded by {superseded_by}")
+        return Reliability(self.superseded, f"{found.rule}{SUPERSEDED}{superseded_by}")
 
     def groups(self, names: Sequence[str], stated: Mapping[str, Any]) -> frozenset[str] | None:
         """Who may see a source: None is everyone, the empty set nobody.

@@ -26,6 +26,8 @@ from factcheck_local.models.openai_server.options import ServerOptions
 ATTEMPTS = 4
 #: Longest that a server's own Retry-After is followed, in seconds.
 MAX_PAUSE = 20.0
+#: Bytes of a reply.
+MOST_BYTES = 64 * 2**20
 _CONNECT_SECONDS = 10.0
 _BUSY = {429, 503}
 #: Statuses with which every further request would be answered too.
@@ -79,7 +81,7 @@ class ServerClient:
             pause = self._pause * 2 ** (attempt - 1)
             try:
                 with self._limit.turn() as begun:
-                    reply = self._http.request(method, f"{self._url}/{path}", json=body)
+                    reply = self._whole(place, method, path, body)
             except httpx.TimeoutException as error:
                 # Not sent again: the server may still be at work on the first.
                 raise ScoringError(f"{place}: no answer within {self._seconds:g} s") from error
@@ -95,6 +97,22 @@ class ServerClient:
                 pause = max(pause, _asked_pause(reply))
             time.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
+
+    def _whole(
+        self, place: str, method: str, path: str, body: dict[str, Any] | None
+    ) -> httpx.Response:
+        """A reply that is neither too long nor, however it drips in, too late."""
+        content, end = bytearray(), time.monotonic() + self._seconds
+        with self._http.stream(method, f"{self._url}/{path}", json=body) as reply:
+            for part in reply.iter_bytes():
+                content += part
+                if len(content) > MOST_BYTES:
+                    raise ScoringError(f"{place}: the reply has more than {MOST_BYTES} bytes")
+                if time.monotonic() > end:
+                    raise httpx.ReadTimeout("", request=reply.request)
+        kept = ("content-type", "location", "retry-after")
+        headers = {name: reply.headers[name] for name in kept if name in reply.headers}
+        return httpx.Response(reply.status_code, headers=headers, content=bytes(content))
 
     def _content(self, place: str, reply: httpx.Response) -> dict[str, Any]:
         if not reply.is_success:

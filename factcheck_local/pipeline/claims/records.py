@@ -21,11 +21,20 @@ class Record:
     """An answer, with what earlier stages already made of it.
 
     ``atoms`` and ``contexts`` are None where the stage is still to be done.
+
+    Raises:
+        RecordError: if an atom and a context have the same id, naming it.
     """
 
     answer: Answer
     atoms: tuple[Atom, ...] | None = None
     contexts: tuple[Context, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse ids that stand for two texts: one would be judged as the other."""
+        if both := {a.id for a in self.atoms or ()} & {c.id for c in self.contexts or ()}:
+            where = self.answer.path or "record"
+            raise RecordError(f"{where}: {min(both)!r} is the id of an atom and of a context")
 
 
 def decode_answer(data: bytes, name: str) -> str:
@@ -178,8 +187,6 @@ def parse_record(value: object, where: str, *, question: str | None = None) -> R
         rows = _rows(value, "atoms", where)
         atoms = tuple(_atom(r, output, known, f"{where}, atom {i}") for i, r in enumerate(rows))
         _unique([a.id for a in atoms], f"{where}, atoms")
-        if both := known & {a.id for a in atoms}:
-            raise RecordError(f"{where}: {min(both)!r} is the id of an atom and of a context")
     return Record(answer, atoms, contexts)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from factcheck_local.core.errors import ModelError, ScoringError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Context, titled
-from factcheck_local.models.cards import find_card
+from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.models.contracts import RelevanceScorer
 from factcheck_local.models.registry import DEFAULT_ENCODER, load_model
 from factcheck_local.pipeline.relation.load import load_pair_scorer
@@ -94,12 +94,27 @@ class RelevanceReranker:
         return found
 
 
-def load_reranker(name: str, *, cache_dir: Path | None = None) -> Reranker:
-    """Load the reranker called ``name``.
+def reranker_card(name: str) -> ModelCard:
+    """The card of the model that a reranker's name stands for.
 
     Args:
         name: ``encoder`` for the NLI encoder that comes with the package, or the card of
             an NLI encoder or a reranker.
+
+    Raises:
+        ModelError: if there is no such model, or it is of another role.
+    """
+    card = find_card(DEFAULT_ENCODER if name == "encoder" else name)
+    if card.role not in ("encoder", "reranker"):
+        raise ModelError(f"model {name} is of role {card.role}; encoder or reranker is needed here")
+    return card
+
+
+def load_reranker(name: str, *, cache_dir: Path | None = None) -> Reranker:
+    """Load the reranker called ``name``.
+
+    Args:
+        name: see ``reranker_card``.
         cache_dir: the folder of the store that keeps an NLI encoder's scores, so that
             what it read here it need not read as relation model; None keeps none.
 
@@ -107,9 +122,7 @@ def load_reranker(name: str, *, cache_dir: Path | None = None) -> Reranker:
         ModelError: if there is no such model, it is of another role, or it is not here.
         StoreError: if the store's cache is damaged.
     """
-    card = find_card(DEFAULT_ENCODER if name == "encoder" else name)
+    card = reranker_card(name)
     if card.role == "reranker":
         return RelevanceReranker(load_model(card.id, card.role))
-    if card.role == "encoder":
-        return EncoderReranker(load_pair_scorer(card, cache_dir=cache_dir))
-    raise ModelError(f"model {name} is of role {card.role}; encoder or reranker is needed here")
+    return EncoderReranker(load_pair_scorer(card, cache_dir=cache_dir))

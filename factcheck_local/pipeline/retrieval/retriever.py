@@ -35,7 +35,7 @@ class Retriever(Protocol):
 
         Returns:
             n lists, best first, of at most k passages. A passage has the same id in each,
-            and no other has it.
+            and no other has it; nor has a claim, whose ids are a1, a2, ... or a record's own.
         """
 
 
@@ -64,6 +64,8 @@ def retrieve_from(
             f"{retriever.name}: expected passages for {len(asked)} queries, got {len(answers)}"
         )
     known = _known(retriever.name, answers)
+    if both := known.keys() & {a.id for a in atoms}:
+        raise InputError(f"{retriever.name}: the id {min(both)} is a passage's and a claim's")
     rankings: list[list[list[str]]] = [[] for _ in texts]
     for (i, _), answer in zip(asked, answers, strict=True):
         rankings[i].append(list(dict.fromkeys(c.id for c in answer)))

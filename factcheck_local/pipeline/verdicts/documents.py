@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from factcheck_local.core.types import Context, EvidenceLink
+from factcheck_local.core.types import Context, EvidenceLink, RelationLabel
 from factcheck_local.markov import Factor, Network, prior_factor
 
 
@@ -48,6 +48,9 @@ def count_once(
     for link in links:
         premise = same.get(link.premise, link.premise)
         hypothesis = same.get(link.hypothesis, link.hypothesis)
+        if link.label is RelationLabel.EQUIVALENCE:
+            # It has no direction: ``links_from`` names the smaller id first, so does this.
+            premise, hypothesis = sorted((premise, hypothesis))
         key = (premise, hypothesis, link.label.value)
         known = strongest.get(key)
         if premise != hypothesis and (known is None or link.strength > known.strength):

@@ -166,6 +166,9 @@ def _messages() -> Iterator[Case]:
     yield failed("text.mbox", "Dear all,\n\nFrom a@b Mon\n", "is not a mailbox")
     yield indexed("half.mbox", MAILBOX[: len(MAILBOX) * 3 // 4],
                   "1 passage; message 2: the message ends in the middle of a part$")  # fmt: skip
-    broken = "From a@b\nSubject: x\nContent-Type: text/plain; charset={}\n\n\xff\n\n"
+    broken = (
+        "From a@b Mon Mar  4 10:00:00 2024\nSubject: x\nContent-Type: text/plain; charset={}"
+        "\n\n\xff\n\n"
+    )
     yield indexed("charsets.mbox", "".join(map(broken.format, ["a\x1bb", *range(40), 0])).encode(
         "latin-1"), r"\d+ passages?; message 1: .* A B .* 38 more problems$")  # fmt: skip

@@ -11,6 +11,9 @@ _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 _STOP_INSIDE = re.compile(r'([,.])(["”])')
 _NAME = re.compile(r"(?:[Tt]he )?[A-Z0-9]")
 
+#: Words with a small initial that names have in them.
+_PARTICLES = frozenset("of the de del della der den des di da du la le el van von y".split())
+
 #: Words above which a piece is a clause and no name.
 MAX_WORDS = 8
 
@@ -19,8 +22,8 @@ def taken_apart(claim: str) -> list[str]:
     """A claim for each name where a claim ends in an enumeration of names.
 
     "His films include Heat, Ran and Alien." is three claims. Anything that is no plain list
-    (a piece with a small initial, a clause behind, two names without a comma, which may be
-    one) stays as it is.
+    (a piece with a small initial, a clause or a predicate behind, two names without a comma,
+    which may be one) stays as it is.
     """
     text = _STOP_INSIDE.sub(r"\2\1", claim)
     # What is quoted is one name, whatever stands in it; it keeps its length, so places stay.
@@ -31,6 +34,10 @@ def taken_apart(claim: str) -> list[str]:
     names = _names(masked[head.end() :].rstrip(". "), quoted=masked != text)
     if len(names) < 2 or not all(_NAME.match(n) and len(n.split()) <= MAX_WORDS for n in names):
         return [claim]
+    # Only things that are counted, "2 lenses", end in a noun.
+    nouns = _small_words(names[0]) if names[0][0].isdigit() and names[-1][0].isdigit() else 0
+    if _small_words(names[-1]) > nouns:
+        return [claim]  # "Paris, Rome and Berlin were founded by the Romans"
     claims, at = [], head.end()
     for name in names:
         at = masked.index(name, at)
@@ -48,3 +55,8 @@ def _names(tail: str, *, quoted: bool) -> list[str]:
     if not joined:
         return []
     return [name for name in (*front, before.strip(), after.strip()) if name]
+
+
+def _small_words(name: str) -> int:
+    """How many words behind the first have a small initial, particles of names aside."""
+    return sum(word[0].islower() and word not in _PARTICLES for word in name.split()[1:])

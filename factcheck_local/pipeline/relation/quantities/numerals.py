@@ -25,6 +25,9 @@ _SCALE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z]+|[^\sA-Za-z]+")
 
+#: Characters of a number in digits. A longer one counts nothing, and a float may not hold it.
+MAX_DIGITS = 100
+
 
 @dataclass(slots=True)
 class Numeral:
@@ -100,6 +103,8 @@ def _literals(text: str) -> list[Numeral]:
     found = []
     for m in _LITERAL.finditer(text):
         digits = m["digits"]
+        if len(digits) > MAX_DIGITS:
+            continue
         values = _values(digits)
         last, significant = _precision(values[-1], digits) if values else (1.0, 1.0)
         if m["fraction"] and values:
