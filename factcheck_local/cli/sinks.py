@@ -167,6 +167,11 @@ class Folder:
         replace_file(self.path / "index.html", to_overview(self.summary))
         tell(f"written to {self.path / 'index.html'}")
 
+    @property
+    def has_overview(self) -> bool:
+        """Whether there is one, of this run or an earlier one."""
+        return (self.path / "summary.json").exists()
+
     def targets(self, names: Iterable[str]) -> list[Path]:
         """The files that are written if these are the reports' names."""
         found = [self._place(name, form) for name in names for form in ("json", self.form)]

@@ -150,7 +150,7 @@ def command(
     except BaseException as error:
         # What ends a run amid many answers must not take the finished ones with it, nor leave the
         # overview of an earlier run as this one's.
-        if run.summaries or (begun and isinstance(sink, Folder)):
+        if run.summaries or (begun and isinstance(sink, Folder) and sink.has_overview):
             run.finish(error)
         raise
     finally:

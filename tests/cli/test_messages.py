@@ -303,11 +303,13 @@ def test_damaged_model(
     (nowhere / "a.md").write_text("Hello there.")
     assert message in refused("atoms", "a.md", "--llm", "broken")
 
-    checked = factcheck("models", "check")
+    checked = factcheck("-q", "models", "check")
     assert checked.code == (0 if honest else 2)
     # The encoder that comes with the package is always there.
     assert checked.out == "mpnet-l6-nli: ok\n" + ("broken: ok\n" if honest else "")
-    assert checked.err.startswith("" if honest else f"broken: {nowhere / 'model.gguf'}: sha256 is")
+    assert checked.err.startswith(
+        "" if honest else f"factcheck: broken: {nowhere / 'model.gguf'}: sha256 is"
+    )
     formerly = factcheck("models", "verify")
     said = "factcheck models check is the name of this command now\n"
     assert formerly == (checked.code, checked.out, said + checked.err)
