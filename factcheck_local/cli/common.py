@@ -166,13 +166,22 @@ def refuse_overwriting(targets: Iterable[Path], inputs: Iterable[str]) -> None:
     Raises:
         InputError: naming the first that would be lost.
     """
-    read = [Path(name) for name in inputs if name != STDIN and os.path.exists(name)]
+    read = {_file_of(Path(name)) for name in inputs if name != STDIN}
     for target in targets:
-        if target.exists() and any(target.samefile(one) for one in read):
+        if (found := _file_of(target)) is not None and found in read:
             raise InputError(
                 f"{target}: is read, and would be overwritten",
                 hint="--output another file or folder",
             )
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    """What tells a file from all others, under whatever name; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def read_input(name: str) -> tuple[bytes, str]:

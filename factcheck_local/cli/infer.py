@@ -22,7 +22,7 @@ from factcheck_local.markov import (
     network_to_uai,
 )
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import Settings, as_named_now
 from factcheck_local.report import SCHEMA
 from factcheck_local.report.fact_graph import to_fact_graph
 from factcheck_local.report.stored import checked, complete
@@ -92,10 +92,10 @@ def command(
             value = load_json(text, name)
             if isinstance(value, dict) and value.get("schema") == SCHEMA:
                 with complete(name):
-                    factors = (
-                        factors or Settings(factors=value["run"]["settings"]["factors"]).factors
-                    )
-                    value = to_fact_graph(checked(value, name))
+                    run = checked(value, name)
+                    own = as_named_now(run["run"]["settings"]).get("factors", Settings().factors)
+                    factors = factors or Settings(factors=own).factors
+                    value = to_fact_graph(run)
             network = network_from_graph(value, factors or Settings().factors)
     except RecordError as error:
         # What is not JSON is named already.

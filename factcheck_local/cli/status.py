@@ -94,9 +94,10 @@ def _source(record: SourceRecord) -> dict[str, Any]:
 
 def _lines(found: Contents) -> Iterator[str]:
     for s in found.sources:
-        access = "" if s.groups is None else f"  only {', '.join(sorted(s.groups)) or 'nobody'}"
+        groups = one_line(", ".join(sorted(s.groups or ()))) or "nobody"
+        access = "" if s.groups is None else f"  only {groups}"
         state = "" if s.complete else "  (interrupted: index again)"
-        name, rule, access = map(one_line, (s.source, s.prior_rule, access))
+        name, rule = one_line(s.source), one_line(s.prior_rule)
         yield f"{s.prior:<8g} {s.chunks:>4} passages  {name}  [{rule}]{access}{state}"
         if s.note:
             yield f"{'':8} {one_line(s.note)}"

@@ -116,7 +116,9 @@ def without(text: str, span: Span, sentences: Sequence[Span] = ()) -> Span:
     if after.strip():
         return Span(span.start, span.end + len(after) - len(after.lstrip(" \t")))
     front = Span(start, span.start)
-    if not _ITEM.fullmatch(before) or any(front.overlaps(s) for s in sentences if s != span):
+    if not _ITEM.fullmatch(before) or any(
+        front.overlaps(s) and not s.overlaps(span) for s in sentences
+    ):
         return Span(start + len(before.rstrip(" \t")), span.end)
     if before.strip() and _goes_on(text[end + 1 :].partition("\n")[0]):
         return span

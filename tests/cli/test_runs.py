@@ -146,7 +146,7 @@ def test_status_names_what_is_missing(tmp_path: Path) -> None:
     assert "(top): 1 documents, 1 passages, 0 skipped, 0 failed" in shown
     assert "hr/: 1 documents, 1 passages, 1 skipped, 1 failed" in shown
     assert "formats: 3 .md" in shown
-    assert any("hr/pay.md" in line and line.endswith("only hr") for line in shown)
+    assert any("hr/pay.md" in line and line.endswith("]  only hr") for line in shown)
     left_out = json.loads(factcheck("status", "--store", store, "--json").out)["left_out"]
     assert [(e["source"], e["failed"]) for e in left_out] == [
         ("hr/bad.md", True),

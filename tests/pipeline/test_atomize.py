@@ -112,6 +112,8 @@ def test_what_the_split_leaves_out_is_added(sentence: str, reply: str, added: st
         ),
         ("Kits include 2 lenses, 3 filters, and 1 mount.", 3),
         ("Stops include The Hague, Porto and Rio de Janeiro.", 3),
+        ("The region includes Kent, Essex and Stratford upon Avon.", 3),
+        ("Kits include 1 camera, 2 lithium batteries and 1 carry bag.", 3),
         # what stands behind the last name is said of all of them
         ("Cities such as Paris, Rome and Berlin were founded by the Romans.", 1),
         ("Several countries, including France, Germany and Spain signed the treaty in 1957.", 1),

@@ -86,6 +86,10 @@ def test_a_number_that_ends_a_sentence_is_no_item_of_a_list() -> None:
     alone = text.replace(" Two.", "")
     span = without(alone, gone, [first, gone])
     assert apply(alone, [(span, "")])[0] == "The limit is\n25.\n"
+    # The unit of a line has the mark in front of it, too: it is no sentence before.
+    quoted = "> Foo.\n> GONE.\n"
+    span = without(quoted, Span(9, 14), [Span(0, 6), Span(7, 14)])
+    assert apply(quoted, [(span, "")])[0] == "> Foo.\n"
     span = without(text, gone, [first, gone])
     assert apply(text, [(span, "")])[0] == "The limit is\n25. Two.\n"
 

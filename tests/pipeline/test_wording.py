@@ -199,6 +199,18 @@ def test_signs_are_no_markup(text: str, other: str) -> None:
     assert normalised(text) != normalised(other)
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("non\u2011smokers pay", "non-smokers pay"),
+        ("\ufeffIt\u200b pays^", "It pays"),
+        ("▪ Foo。", "Foo"),
+    ],
+)
+def test_marks_of_typesetting_are_nothing_said(text: str, other: str) -> None:
+    assert normalised(text) == normalised(other)
+
+
 def test_names_are_told_by_their_capitals() -> None:
     # "It" is a function word; stems are in lower case.
     assert names("It opens in Kiel for the IT staff of O’Brien") == {"kiel", "o'brien"}

@@ -71,6 +71,16 @@ def test_only_what_is_missing_is_read_and_together(tmp_path: Path) -> None:
     assert own.score(PREMISE, []).shape == (0, 3)
 
 
+def test_scores_of_another_way_of_reading_are_not_used(tmp_path: Path) -> None:
+    scorer = ScriptedScorer(by_length)
+    cached(scorer, tmp_path).score(PREMISE, ["a"])
+    cache = ScoreCache(tmp_path / "pair-scores.sqlite")
+    for misses in (1, 0):
+        own = CachedPairScorer(lambda: scorer, scorer.id, scorer.sha256, cache, reading="windows")
+        own.score(PREMISE, ["a"])
+        assert own.misses == misses
+
+
 def test_everything_that_a_score_depends_on_is_in_the_key(tmp_path: Path) -> None:
     cache = ScoreCache(tmp_path / "v")
     # Texts that would be the same if they were only joined, by any single separator.

@@ -87,7 +87,8 @@ _SCALED = re.compile(
 #: other sign; of "#", "*" and "/" those that touch a word are no markup.
 _SAID = re.compile(
     r"\w+(?:[.,:'’]\w+)*|(?<!\w)[-–](?=\d)|(?<=\w)#|#(?=\w)|(?<=\w)[*/](?=\w)"
-    r"|[^\w\s.,;:!?…'\"\u2018’\u201a“”„«»\u2039\u203a()\[\]{}\\*/_`~|#•·–—-]"
+    r"|[^\w\s.,;:!?…'\"\u2018’\u201a“”„«»\u2039\u203a()\[\]{}\\*/_`~|#^•·▪◦‣、。–—\u2010-\u2012\u2015"
+    r"\u00ad\u200b-\u200d\u2060\ufeff-]"
 )
 
 _COUNT = rf"(?:(?!(?:1[5-9]|20)\d\d\b)\d[\d.,]*|{'|'.join(_NUMBER_WORDS)})"

@@ -38,12 +38,14 @@ class _Role:
         scorer_id: the scorer's id.
         calibration_key: gives the table of the card's ``calibration`` that is for it.
         at_once: threads that may ask a card's scorer at the same time, where it has files.
+        reading: see ``CachedPairScorer``.
     """
 
     scorer: Callable[[ModelCard, Any, Path | None], PairScorer]
     scorer_id: Callable[[ModelCard], str]
     calibration_key: Callable[[ModelCard], str]
     at_once: Callable[[ModelCard], int]
+    reading: str = ""
 
 
 _ROLES = {
@@ -58,6 +60,8 @@ _ROLES = {
         lambda card: card.id,
         lambda _card: "encoder",
         premises_at_once,
+        # Before, the end of a long premise was cut off.
+        reading="windows",
     ),
 }
 
@@ -136,7 +140,8 @@ def load_pair_scorer(
     if not card.is_installed():
         # Says now what is missing, not when the first pair is to be read.
         card.check()
-    return CachedPairScorer(load, *scorer_key(card), cache, at_once=role.at_once(card))
+    key = scorer_key(card)
+    return CachedPairScorer(load, *key, cache, at_once=role.at_once(card), reading=role.reading)
 
 
 def load_relation_model(

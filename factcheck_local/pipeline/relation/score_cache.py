@@ -98,6 +98,7 @@ class CachedPairScorer:
         cache: ScoreCache,
         *,
         at_once: int = 1,
+        reading: str = "",
     ) -> None:
         """Wrap a scorer that is loaded at the first miss.
 
@@ -107,7 +108,9 @@ class CachedPairScorer:
             sha256: hash of its weights, known beforehand.
             cache: where scores are kept.
             at_once: threads that may ask it at the same time, known beforehand.
+            reading: how it reads a pair, where that has changed: earlier scores are not used.
         """
+        self._reading = (reading,) if reading else ()
         self._load = load
         self._cache = cache
         self.id = scorer_id
@@ -160,5 +163,5 @@ class CachedPairScorer:
 
     def _key(self, premise: Premise, hypothesis: str) -> bytes:
         # As JSON: its quotes and escapes keep one text from running into the next.
-        parts = [self.id, self.sha256, premise.title, premise.text, hypothesis]
+        parts = [self.id, self.sha256, premise.title, premise.text, hypothesis, *self._reading]
         return hashlib.sha256(json.dumps(parts).encode("ascii")).digest()

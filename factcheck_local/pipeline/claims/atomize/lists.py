@@ -12,7 +12,9 @@ _STOP_INSIDE = re.compile(r'([,.])(["”])')
 _NAME = re.compile(r"(?:[Tt]he )?[A-Z0-9]")
 
 #: Words with a small initial that names have in them.
-_PARTICLES = frozenset("of the de del della der den des di da du la le el van von y".split())
+_PARTICLES = frozenset(
+    "a an of the upon de del della der den des di da du la le el van von y".split()
+)
 
 #: Words above which a piece is a clause and no name.
 MAX_WORDS = 8
@@ -35,7 +37,8 @@ def taken_apart(claim: str) -> list[str]:
     if len(names) < 2 or not all(_NAME.match(n) and len(n.split()) <= MAX_WORDS for n in names):
         return [claim]
     # Only things that are counted, "2 lenses", end in a noun.
-    nouns = _small_words(names[0]) if names[0][0].isdigit() and names[-1][0].isdigit() else 0
+    counted = [_small_words(name) for name in names if name[0].isdigit()]
+    nouns = max(counted[:-1]) if len(counted) == len(names) else 0
     if _small_words(names[-1]) > nouns:
         return [claim]  # "Paris, Rome and Berlin were founded by the Romans"
     claims, at = [], head.end()
