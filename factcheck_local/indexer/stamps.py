@@ -52,6 +52,10 @@ def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> 
     )
 
 
+#: Of pages in a document's note.
+WITHOUT_TEXT = "no text on page"
+
+
 def note_on(metadata: Mapping[str, Any], passages: Iterable[str] = ()) -> str | None:
     """What a reader should know of how a document was read, and of its passages' language."""
     notes = [str(entry) for entry in listed(metadata, "left_out")]
@@ -60,7 +64,7 @@ def note_on(metadata: Mapping[str, Any], passages: Iterable[str] = ()) -> str | 
     if pages := listed(metadata, "ocr_pages"):
         notes.insert(0, f"read by OCR: page {_shown(pages)}")
     if pages := listed(metadata, "pages_without_text"):
-        notes.insert(0, f"no text on page {_shown(pages)}: scanned?")
+        notes.insert(0, f"{WITHOUT_TEXT} {_shown(pages)}: scanned?")
     return "; ".join(notes) or None
 
 

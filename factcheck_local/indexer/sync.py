@@ -19,7 +19,7 @@ from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, read_ahead
 from factcheck_local.indexer.reliability import ReliabilityProfile, storable, supersession
-from factcheck_local.indexer.stamps import listed, note_on, stamped, stated_text
+from factcheck_local.indexer.stamps import WITHOUT_TEXT, listed, note_on, stamped, stated_text
 from factcheck_local.indexer.store import Draft, Store
 from factcheck_local.indexer.survey import Root, SourceEntry, survey, writable
 from factcheck_local.models.embedder import for_passages
@@ -340,6 +340,7 @@ class _Run:
 
 
 def _ocr_left(record: SourceRecord) -> bool:
-    """Whether OCR may find more in a file; of one indexed before that was kept it may be a PDF."""
+    """Whether OCR may find more in a file; of one indexed before that was kept the note tells."""
     form = LOADERS.get(record.extension)
-    return record.ocr_left and form is not None and form.ocr
+    noted = WITHOUT_TEXT in (record.note or "")
+    return record.ocr_left and noted and form is not None and form.ocr

@@ -238,6 +238,10 @@ def test_layout_tables_fall_away(corpus: Path) -> None:
         ("<tr><td><th>2023<tr><th>North<td>1", ["|  | 2023 |", "|---|---|", "| North | 1 |"]),
         # A title or a header alone names no column.
         ("<tr><th colspan=2>Tea<tr><th>Kind<td>hot", ["| Tea |  |", "| Kind | hot |"]),
+        (
+            "<tr><th>Name<th>Rate<tr><td>A<td>1<tr><td colspan='100%'>With VAT",
+            ["| Name | Rate |", "|---|---|", "| A | 1 |", "| With VAT |  |"],
+        ),
         ("<tr><th>a<th>b", ["| a | b |"]),
         ("<tr><td rowspan=0>A<td>1<tr><td>2<tr><td>3<tr>", ["| A | 1 |", "| A | 2 |", "| A | 3 |"]),
         ("<tr><td colspan=-1 rowspan=x>A<td>1<tr><td>2", ["| A | 1 |", "| 2 |"]),
@@ -288,6 +292,13 @@ def test_a_superscript_is_no_quantity(corpus: Path) -> None:
     text = read(corpus, "a.html", "The yearly fee is 2 500<sup>3</sup> euros.").text
     (fee,) = compare_quantities(text, "The yearly fee is 3 euros.").comparisons
     assert fee.status is Status.ABSENT
+    for power in ("6", "-6", "12"):
+        text = read(corpus, "a.html", f"It sold 10<sup>{power}</sup> units.").text
+        (units,) = compare_quantities(text, "It sold 10 units.").comparisons
+        assert units.status is Status.ABSENT
+    text = read(corpus, "a.html", "It sold 250<sup>3</sup> units.").text
+    (units,) = compare_quantities(text, "It sold 250 units.").comparisons
+    assert units.status is Status.MATCHED
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ def test_from_within_a_text_begins_no_message(corpus: Path) -> None:
     [
         "From a@b Sat Mar  2 09:30:00 2024",
         "From - Sat Mar 02 09:30:00 2024",
+        "From  Sat Mar  2 09:30:00 2024",
         "From 17@xxx Sat Mar 02 09:30:00 +0000 2024\r",
         "From jo at example.org  Sat Mar  2 09:30 CET 2024",
         "From a@b Sat, 2 Mar 2024 09:30:00 +0100",

@@ -200,6 +200,9 @@ def _lines(rows: Sequence[HtmlElement]) -> Iterator[str]:
     A header that fills the first of several columns only is a title, and gets none.
     """
     cells = list(grid([_cell(cell) for cell in _CELLS(row)] for row in rows))
+    # A cell may reach over more columns than there are: "100%" is read as 100.
+    wide = max((at + 1 for row in cells for at, said in enumerate(row) if said), default=0)
+    cells = [row[:wide] for row in cells]
     heads = sum(1 for _ in takewhile(_is_head, rows))
     header = next((row for row in reversed(cells[:heads]) if any(row)), [])
     names = any(header[1:]) or max(map(len, cells), default=0) == 1

@@ -30,7 +30,7 @@ _DATE = rb"%b,?[ \t]+(?:%b[ \t]+\d{1,2}|\d{1,2}[ \t]+%b[ \t]+\d{4})[ \t]+\d{1,2}
     _MONTH,
 )
 _FROM = re.compile(
-    rb"(?:\AFrom |(?:(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{1,320}?[ \t]%b)[^\r\n]*\r?\n" % _DATE
+    rb"(?:\AFrom |(?:(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,320}?[ \t]%b)[^\r\n]*\r?\n" % _DATE
 )
 
 

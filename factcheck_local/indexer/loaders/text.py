@@ -189,7 +189,7 @@ def superscript(text: str) -> str:
     """A superscript as plain text that does not join the number or word in front of it.
 
     Digits and signs have raised characters of their own ("10⁶", "m²", a footnote's "1998¹"),
-    which no reader of numbers takes for another number; with "10^6" it would find a 6. Of
+    which are no part of a number to its readers; with "10^6" they would find a 6. Of
     the rest, what would join gets a "^" ("25^a"); an ordinal's letters and "[1]" stay.
     """
     core = text.strip()

@@ -25,6 +25,11 @@ _SCALE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z]+|[^\sA-Za-z]+")
 
+#: Behind a 10: an exponent, and hardly a footnote. Such a number is not read, least of all as 10.
+_POWER = re.compile(
+    "\u207b|[\u00b3\u2074-\u2079]|[\u00b9\u00b2][\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
+)
+
 #: Characters of a number in digits. A longer one counts nothing, and a float may not hold it.
 MAX_DIGITS = 100
 
@@ -103,7 +108,7 @@ def _literals(text: str) -> list[Numeral]:
     found = []
     for m in _LITERAL.finditer(text):
         digits = m["digits"]
-        if len(digits) > MAX_DIGITS:
+        if len(digits) > MAX_DIGITS or (digits == "10" and _POWER.match(text, m.end())):
             continue
         values = _values(digits)
         last, significant = _precision(values[-1], digits) if values else (1.0, 1.0)
