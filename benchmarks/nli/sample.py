@@ -10,7 +10,7 @@ import platformdirs
 from benchmarks.nli.pairs import FILES
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.registry import DEFAULT_LLM
-from factcheck_local.pipeline.relation.load import load_pair_scorer, scorer_key
+from factcheck_local.pipeline.relation.load import load_pair_scorer, reading_of, scorer_key
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 
 DATA = Path(__file__).parent.parent.parent.parent / "shared" / "data"
@@ -33,5 +33,8 @@ def kept_scorer(card: ModelCard, cache: Path) -> CachedPairScorer:
     """A model's uncalibrated scorer, loaded at the first pair that is not kept yet."""
     cache.mkdir(parents=True, exist_ok=True)
     return CachedPairScorer(
-        lambda: load_pair_scorer(card), *scorer_key(card), ScoreCache(cache / "scores.sqlite")
+        lambda: load_pair_scorer(card),
+        *scorer_key(card),
+        ScoreCache(cache / "scores.sqlite"),
+        reading=reading_of(card),
     )

@@ -27,6 +27,7 @@ from factcheck_local.pipeline.relation import (
     Premise,
     load_relation_model,
 )
+from factcheck_local.pipeline.relation.load import reading_of, relation_card
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.pipeline.relation.scorer import LogProbabilities
 
@@ -132,7 +133,10 @@ def run(task: Task) -> dict[str, Any]:
     log = TimingLog(folder / "timings.jsonl", model.id, model.sha256, machine())
     timed = TimedScorer(model.scorer, log)
     cached = CachedPairScorer(
-        lambda: timed, timed.id, timed.sha256, ScoreCache(folder / "scores.sqlite")
+        lambda: timed,
+        *(timed.id, timed.sha256),
+        ScoreCache(folder / "scores.sqlite"),
+        reading=reading_of(relation_card(task.relation, task.llm)),
     )
     sets = {}
     for name in task.sets:

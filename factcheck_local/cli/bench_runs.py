@@ -14,7 +14,7 @@ from factcheck_local.cli.workers import cluster_address
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.evaluate import atoms, factor, plots, summary
 from factcheck_local.evaluate.collection import Collection
-from factcheck_local.evaluate.runner import Elsewhere, Models, Trial, relation_of, run
+from factcheck_local.evaluate.runner import Elsewhere, Models, Trial, run
 from factcheck_local.evaluate.scores import ONE_ITEM, always_supported, difference, score
 from factcheck_local.evaluate.worker import BenchPlan, BenchWorker
 from factcheck_local.models.contracts import Identified, identity
@@ -120,7 +120,7 @@ def factor_run(
 ) -> dict[str, Any]:
     """The relation model alone, beside the encoder; see ``assessors_run``."""
     items, digest = factor.load(data)
-    named = {settings.relation: relation_of(settings, llm)}
+    named = {settings.relation: relation_model_of(settings, loaded=llm)}
     if settings.relation != "encoder":
         named["encoder"] = relation_model_of(replace(settings, relation="encoder", budget=None))
     rows = factor.run(

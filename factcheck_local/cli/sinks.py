@@ -162,20 +162,25 @@ class Folder:
         # In the order in which they were given, whichever was done first.
         entries = [entry for _, entry in sorted(self._entries.items())]
         self.summary = to_summary(entries, failed)
+        data, page = self._overview
         text = json.dumps(self.summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-        replace_file(self.path / "summary.json", text)
-        replace_file(self.path / "index.html", to_overview(self.summary))
-        tell(f"written to {self.path / 'index.html'}")
+        replace_file(data, text)
+        replace_file(page, to_overview(self.summary))
+        tell(f"written to {page}")
 
-    @property
-    def has_overview(self) -> bool:
-        """Whether there is one, of this run or an earlier one."""
-        return (self.path / "summary.json").exists()
+    def begin(self) -> None:
+        """Do away with an earlier run's overview: however this one ends, it is not its own."""
+        for path in self._overview:
+            path.unlink(missing_ok=True)
 
     def targets(self, names: Iterable[str]) -> list[Path]:
         """The files that are written if these are the reports' names."""
         found = [self._place(name, form) for name in names for form in ("json", self.form)]
-        return [*found, self.path / "summary.json", self.path / "index.html"]
+        return [*found, *self._overview]
+
+    @property
+    def _overview(self) -> tuple[Path, Path]:
+        return self.path / "summary.json", self.path / "index.html"
 
     def _place(self, name: str, form: str) -> Path:
         return self.path / f"{name}{FORMATS[form]}"

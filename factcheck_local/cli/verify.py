@@ -136,10 +136,10 @@ def command(
     needs_store = any(record.contexts is None for record in records)
     place = store_path or (find_store(Path.cwd()) if needs_store else None)
     store = open_place(place) if place else None
-    begun = False
     try:
         settings = choose_settings(options, assigned, preset, store).settings
-        begun = True
+        if isinstance(sink, Folder):
+            sink.begin()
         if workers is None:
             checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
             some = together > 1 and many
@@ -148,9 +148,8 @@ def command(
             plan = Plan(settings, place, Path.cwd(), cache=not no_cache)
             run.gather(by_workers(run, workers, plan, together))
     except BaseException as error:
-        # What ends a run amid many answers must not take the finished ones with it, nor leave the
-        # overview of an earlier run as this one's.
-        if run.summaries or (begun and isinstance(sink, Folder) and sink.has_overview):
+        # What ends a run amid many answers must not take the finished ones with it.
+        if run.summaries:
             run.finish(error)
         raise
     finally:

@@ -52,7 +52,9 @@ class Models:
         first = next(iter(settings.values()))
         # The same for all that have one; a judge's settings say nothing of it.
         related = next((settings[a] for a in settings if a in GRAPH_ASSESSORS), first)
-        return cls(llm, load_model(first.embedder, "embedder"), relation_of(related, llm))
+        return cls(
+            llm, load_model(first.embedder, "embedder"), relation_model_of(related, loaded=llm)
+        )
 
     def named(self) -> dict[str, dict[str, Any]]:
         """What names each, by role."""
@@ -124,11 +126,6 @@ def kept_llm(name: str, replies: Path) -> CachedChatModel:
     return CachedChatModel(
         lambda: load_model(name, "llm"), card.id, card.sha256, replies, card.adapters
     )
-
-
-def relation_of(settings: Settings, llm: CachedChatModel) -> RelationModel:
-    """The relation model; where it is the LLM, it reads through the LLM's cache."""
-    return relation_model_of(settings, loaded=llm)
 
 
 @contextmanager

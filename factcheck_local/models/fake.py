@@ -84,18 +84,16 @@ class FakeAdapted(FakeChatModel):
         max_tokens: int,
         progress: Progress = silent,
     ) -> list[Labelled]:
-        """Labels and texts by script, all at once."""
-        progress(len(endings), len(endings))
+        """Labels and texts by script, one after the other."""
         scores = self.score_labels(messages, endings, labels)
-        return [
-            Labelled(
-                tuple(row.tolist()),
-                self.generate(finished(messages, ending), max_tokens=max_tokens)
-                if np.exp(row[0]) >= least
-                else None,
-            )
-            for ending, row in zip(endings, scores, strict=True)
-        ]
+        found: list[Labelled] = []
+        for ending, row in zip(endings, scores, strict=True):
+            writes = np.exp(row[0]) >= least
+            turn = finished(messages, ending)
+            text = self.generate(turn, max_tokens=max_tokens) if writes else None
+            found.append(Labelled(tuple(row.tolist()), text))
+            progress(len(found), len(endings))
+        return found
 
 
 class FakePairClassifier:

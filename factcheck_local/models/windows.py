@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,22 +23,18 @@ def windows(premise: str, offsets: Sequence[tuple[int, int]], room: int) -> list
         offsets: of its tokens, begin and end as positions in the text.
         room: tokens of a piece, at least 1.
     """
+    if len(offsets) <= room:
+        return [premise]
     found = []
     at = 0
-    while len(offsets) - at > room:
-        begin, end = offsets[at][0], offsets[at + room - 1][1]
+    while at < len(offsets):
+        begin, end = offsets[at][0], offsets[at : at + room][-1][1]
         ends = [begin + m.end() for m in _BREAK.finditer(premise[begin:end])]
-        if ends and 2 * (ends[-1] - begin) > end - begin:
+        if at + room < len(offsets) and ends and 2 * (ends[-1] - begin) > end - begin:
             end = ends[-1]
         found.append(premise[begin:end])
-        at = next(i for i in range(at + 1, len(offsets) + 1) if _is_behind(offsets, i, end))
-    if at < len(offsets) or not found:
-        found.append(premise[offsets[at][0] :] if found else premise)
+        at = bisect_left(offsets, (end,), at + 1)
     return found
-
-
-def _is_behind(offsets: Sequence[tuple[int, int]], index: int, end: int) -> bool:
-    return index == len(offsets) or offsets[index][0] >= end
 
 
 def least_neutral(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

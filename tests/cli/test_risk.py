@@ -224,7 +224,6 @@ def test_they_are_for_the_model_that_verify_takes(tmp_path: Path, beside: str) -
     """Nothing is scripted: with the store's own settings, whatever these are."""
     write(tmp_path / "docs", leave="Annual leave is 25 days.")
     store = tmp_path / "store"
-    embedder = ("--set", "embedder=all-minilm-l6-v2")
     assert factcheck("index", tmp_path / "docs", "--store", store).code == 0
     (tmp_path / "factcheck.toml").write_text(f'[verify]\nllm = "{SMALL}"\n{beside}')
     rows = lines(review(25, 0.97, "supported", "supported"))
@@ -232,7 +231,7 @@ def test_they_are_for_the_model_that_verify_takes(tmp_path: Path, beside: str) -
     assert done.code == 0, done.err
     record = {"output": "Leave is 25 days.", "atoms": [{"id": "a1", "text": "Leave is 25 days."}]}
     (tmp_path / "answer.json").write_text(json.dumps(record))
-    options = ("--store", store, "--format", "json", *embedder)
+    options = ("--store", store, "--format", "json")
     found = json.loads(factcheck("verify", tmp_path / "answer.json", *options).out)
     assert found["run"]["risk"]["supported"] == 0.97
     assert (tmp_path / "store" / "risk.json").exists()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from factcheck_local.core.errors import ScoringError
-from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Answer, Kind
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.fake import FakeAdapted
@@ -135,26 +134,12 @@ def test_a_failure_is_no_verdict_and_no_loss() -> None:
 
 
 def test_progress_goes_on_within_what_is_asked_together() -> None:
-    class Slow(FakeAdapted):
-        def label_and_write(
-            self,
-            messages: Sequence[Message],
-            endings: Sequence[str],
-            labels: Sequence[str],
-            *,
-            least: float,
-            max_tokens: int,
-            progress: Progress = silent,
-        ) -> list[Labelled]:
-            progress(1, len(endings))
-            return super().label_and_write(
-                messages, endings, labels, least=least, max_tokens=max_tokens
-            )
-
     told: list[tuple[int, int]] = []
-    take_apart(ANSWER, segment(TEXT), Slow(lambda _: ""), progress=lambda *at: told.append(at))
+    take_apart(
+        ANSWER, segment(TEXT), FakeAdapted(lambda _: ""), progress=lambda *at: told.append(at)
+    )
     asked = sum(s.kind is None for s in segment(TEXT))
-    assert told == [(1, asked), (asked, asked)]
+    assert told == [*((done, asked) for done in range(1, asked + 1)), (asked, asked)]
 
 
 def test_of_a_long_answer_what_stands_around_is_shown() -> None:

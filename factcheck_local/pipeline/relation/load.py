@@ -86,6 +86,11 @@ def scorer_key(card: ModelCard) -> tuple[str, str]:
     return _ROLES[card.role].scorer_id(card), card.sha256
 
 
+def reading_of(card: ModelCard) -> str:
+    """How the scorer of a model reads pairs, where that has changed; see ``CachedPairScorer``."""
+    return _ROLES[card.role].reading
+
+
 def card_calibration(card: ModelCard) -> Calibration:
     """The calibration that a model comes with.
 
@@ -140,8 +145,13 @@ def load_pair_scorer(
     if not card.is_installed():
         # Says now what is missing, not when the first pair is to be read.
         card.check()
-    key = scorer_key(card)
-    return CachedPairScorer(load, *key, cache, at_once=role.at_once(card), reading=role.reading)
+    return CachedPairScorer(
+        load,
+        *scorer_key(card),
+        cache,
+        at_once=role.at_once(card),
+        reading=reading_of(card),
+    )
 
 
 def load_relation_model(
