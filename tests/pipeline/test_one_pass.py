@@ -172,3 +172,28 @@ def test_only_the_chosen_are_asked_for() -> None:
 def test_the_kinds_begin_with_the_one_that_has_claims() -> None:
     assert next(iter(KINDS)) == "claim"
     assert [k for k, kind in KINDS.items() if kind.check_worthy] == ["claim"]
+
+
+def test_a_heading_may_deny_what_a_part_names() -> None:
+    text = "# Not covered\n\n- Apps such as Duolingo\n"
+    claim = "Apps such as Duolingo are not covered."
+    assert [a.text for a in apart(model(Apps=claim), Answer(text)).atoms][1:] == [claim]
+
+
+def test_an_empty_cell_may_be_said_with_a_negation() -> None:
+    text = "| | Basic | Plus |\n|---|---|---|\n| Glasses | – | 200 euros |\n"
+    claim = "Basic does not pay for glasses."
+    reply = f"{claim}\nPlus pays 200 euros for glasses."
+    found = apart(model(**{"|": reply}), Answer(text))
+    assert claim in [a.text for a in found.atoms]
+
+
+def test_a_part_of_a_citation_alone_claims_nothing() -> None:
+    found = apart(model(**{"[1,": ""}), Answer("It is due.\n\n- [1, p. 5]\n"))
+    assert [(a.kind, a.text) for a in found.atoms][1:] == [(Kind.META_STATEMENT, "[1, p. 5]")]
+
+
+def test_a_hyphen_that_does_not_break_is_a_hyphen() -> None:
+    said = "Twenty\u2011five days are paid."
+    found = apart(model(**{said.split()[0]: "25 days are paid."}), Answer(said))
+    assert [a.text for a in found.atoms] == ["25 days are paid."]

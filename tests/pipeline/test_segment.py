@@ -71,3 +71,67 @@ def test_a_heading_over_two_lines_of_any_ending() -> None:
         assert heading.text == f"One{end}two"
         assert heading.kind is Kind.META_STATEMENT
         assert said.text == "Text."
+
+
+def test_bold_words_alone_are_a_heading() -> None:
+    text = "# A\n\n**B**\n\none.\n\n**1. C**\n\ntwo.\n\n## D\n\nthree."
+    found = {u.text: u.headings for u in segment(text) if u.kind is None}
+    assert found == {"one.": ("A", "B"), "two.": ("A", "1. C"), "three.": ("A", "D")}
+
+
+def test_bold_words_alone_in_a_list_are_the_heading_of_the_list_below() -> None:
+    text = "Plans:\n\n1. **Steady**\n   - pays 6 %\n2. **Flex**\n   - pays 8 %\n3. none"
+    found = {u.text: u.headings for u in segment(text) if u.kind is None}
+    assert found == {
+        "pays 6 %": ("Plans:", "Steady"),
+        "pays 8 %": ("Plans:", "Flex"),
+        "none": ("Plans:",),
+    }
+
+
+def test_labelled_lines_are_units_of_their_own() -> None:
+    text = "**Hours:** 8 to 18\n**People:** 84, of whom\n31 are new\n**Wi-Fi:** none"
+    said = [(u.text, u.headings) for u in segment(text) if u.kind is None]
+    assert said == [
+        ("8 to 18", ("Hours",)),
+        ("84, of whom\n31 are new", ("People",)),
+        ("none", ("Wi-Fi",)),
+    ]
+    plain = [u.text for u in segment("Tool: Restic 0.16\nFull: Sundays\r\nKept: 14 dailies")]
+    assert plain == ["Tool: Restic 0.16", "Full: Sundays", "Kept: 14 dailies"]
+
+
+def test_running_text_with_a_colon_stays_together() -> None:
+    text = "There is one rule, and\nMarta put it like this: never lend\na key."
+    assert [u.text for u in segment(text)] == [text]
+
+
+def test_a_short_first_line_is_the_heading_of_the_others() -> None:
+    title, said = segment("Early shifts\nSupport shifts stay on Irish time.")
+    assert (title.text, title.kind) == ("Early shifts", Kind.META_STATEMENT)
+    assert (said.text, said.headings) == ("Support shifts stay on Irish time.", ("Early shifts",))
+    for wrapped in (
+        "The plan is\nthe best.",
+        "It is due.\nPay it.",
+        "A desk on the way to the\nBar.",
+    ):
+        assert segment(wrapped)[0].kind is None
+
+
+def test_bold_words_on_a_line_of_their_own_run_into_the_next() -> None:
+    heading, said = segment("**Pay**\nSix weeks in full.")
+    assert (heading.text, heading.kind) == ("**Pay**", Kind.META_STATEMENT)
+    assert (said.text, said.headings) == ("Six weeks in full.", ("Pay",))
+
+
+def test_a_bold_question_in_front_of_its_answer_is_a_heading() -> None:
+    heading, said = segment("**Twice or out of order?** Both.")
+    assert (heading.kind, said.headings) == (Kind.META_STATEMENT, ("Twice or out of order?",))
+
+
+def test_a_bold_sentence_is_a_sentence() -> None:
+    units = segment("**See a doctor by day three.** The plant pays.")
+    assert [(u.text, u.kind) for u in units] == [
+        ("**See a doctor by day three.**", None),
+        ("The plant pays.", None),
+    ]

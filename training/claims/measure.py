@@ -11,13 +11,13 @@ Answers that were measured before are taken from the file.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from factcheck_local.core.text.wording import is_vague
 from factcheck_local.core.types import Answer, Kind, Span
 from factcheck_local.evaluate.atoms import Biography, Sentence, run, score
 from factcheck_local.models.contracts import identity
@@ -27,6 +27,20 @@ from factcheck_local.pipeline.chosen import choose
 from factcheck_local.pipeline.claims.atomize.one_pass import KINDS
 from training.claims.answers import LabelledAnswer, answers
 from training.claims.train import DATA
+
+#: In front of a claim: who or what it is of has to be looked up elsewhere. "The company car" and
+#: "the city of Ghent" are names, "the company pays" is not.
+_UNNAMED = re.compile(
+    r"(?:it|its|he|his|she|her|they|their|this|these|those|that|the (?:former|latter)|"
+    r"the (?:company|firm|organi[sz]ation|product|plan|policy|document|person|author|team|city|"
+    r"film|book|album|band)(?:['’]s| (?:can|could|had|may|must|should|will|\w+ed|\w+s)))\b",
+    re.IGNORECASE,
+)
+
+
+def names_no_subject(claim: str) -> bool:
+    """Whether a claim begins with a pronoun or a bare "the company"."""
+    return _UNNAMED.match(claim) is not None
 
 
 def items(found: Sequence[LabelledAnswer]) -> list[Biography]:
@@ -77,7 +91,7 @@ def main(own: Path, out: Path, assigned: tuple[str, ...], limit: int | None) -> 
     own_atoms = [text for row in rows for s in row["sentences"] for text in s["own"]]
     kinds = kinds_right(found, checker)
     result["kinds_right"] = sum(kinds) / len(kinds)
-    result["vague"] = sum(map(is_vague, own_atoms)) / max(len(own_atoms), 1)
+    result["no_subject"] = sum(map(names_no_subject, own_atoms)) / max(len(own_atoms), 1)
     result["models"] = [identity(checker.llm), identity(embedder)]
     result["settings"] = checker.settings.line()
     click.echo(json.dumps(result, indent=2))

@@ -132,7 +132,7 @@ def numbers(text: str) -> frozenset[str]:
 
     "One" is left out where it stands alone: it is more often a pronoun.
     """
-    low = re.sub(r"\s", " ", text.lower())
+    low = re.sub("[\u2010\u2011]", "-", re.sub(r"\s", " ", text.lower()))
     scaled = _SCALED.sub(lambda m: _digits(Decimal(_plain(m[1])) * _factor(m[2])), low)
     digits = {_plain(n) for n in _NUMBER.findall(scaled)}
     spelt = [value for phrase in _SPELT.findall(scaled) for value in _spelt(phrase)]

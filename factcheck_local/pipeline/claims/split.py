@@ -9,12 +9,36 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from factcheck_local.core.text.sentences import sentence_spans
+from factcheck_local.core.text.wording import content_words, has_a_verb
 from factcheck_local.core.types import Kind, Segment, Span
 
 _LINE_END = re.compile(r"\r\n?|\n")
 
-#: Bold words at the start of a paragraph, followed by what they are the heading of.
-_RUN_IN_HEADING = re.compile(r"\*\*([^*\n]+[.:])\*\*\s+(?=\S)|\*\*([^*\n]+)\*\*:\s+(?=\S)")
+_WORDS = r"[^*\s][^*\n]*"
+
+#: Bold words at the start of a paragraph, followed by what they are the heading of. More than
+#: four words and a full stop are a sentence that somebody wanted to stand out.
+_RUN_IN_HEADING = re.compile(
+    rf"\*\*(?:({_WORDS}[:?])\*\*\s+|((?:[^*\s]+[ \t]+){{0,3}}[^*\s]+\.)\*\*\s+"
+    rf"|({_WORDS})\*\*(?::\s+|[ \t]*(?:\r\n?|\n)\s*))(?=\S)"
+)
+
+#: A paragraph of nothing else is a heading, too.
+_BOLD = re.compile(rf"\*\*({_WORDS})\*\*:?")
+
+#: The first line of several, where it is short and no sentence, is the heading of the others.
+_TITLE_LINE = re.compile(r"([A-Z][^\n\r*|.:;,!?]{0,39}?)[ \t]*(?:\r\n?|\n)\s*(?=[*_]*[A-Z0-9])")
+
+#: Where emphasis ends behind the stop of a sentence.
+_EMPHASIS_END = re.compile(r"[*_]{1,3}(?=\s|$)")
+
+#: "Tool: a hammer", "**Hours:** 8 to 18": several such lines are no running text.
+_LABELLED_LINE = re.compile(
+    r"[ \t]*(?:\*\*[^*:\n]{1,40}(?::\*\*|\*\*:)|[A-Z0-9][^:*|\n]{0,40}:)[ \t]+\S", re.MULTILINE
+)
+
+#: Below the headings of Markdown, of which there are six levels.
+_BOLD_LEVEL = 7
 
 #: Blocks that show something instead of saying it.
 _DATA_BLOCKS = {"fence", "code_block", "html_block"}
@@ -28,8 +52,8 @@ def segment(text: str) -> tuple[Segment, ...]:
 
     Returns:
         Units with ``text[unit.span.start : unit.span.end] == unit.text``, none
-        overlapping another. A list item carries the line that introduces its
-        list as the last of its ``headings``; a table row its head row.
+        overlapping another. A list item carries the lines that introduce its
+        list and those it is in as the last of its ``headings``; a table row its head row.
     """
     # Indented text is code in Markdown but seldom in an answer: read it as prose.
     tokens = MarkdownIt("commonmark").enable("table").disable("code").parse(text)
@@ -39,7 +63,7 @@ def segment(text: str) -> tuple[Segment, ...]:
 def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
     lines = [0, *(m.end() for m in _LINE_END.finditer(text)), len(text)]
     headings: list[tuple[int, str]] = []
-    lead_in: str | None = None
+    lead_ins: list[tuple[int, str]] = []
     head_row: str | None = None
     done = 0
     for index, token in enumerate(tokens):
@@ -62,7 +86,7 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
             level = int(tokens[index - 1].tag[1:])
             headings = [(n, said) for n, said in headings if n < level]
             headings.append((level, token.content))
-            lead_in = None
+            lead_ins = []
             start = _content_start(text, token.content, start, end)
             if "\n" not in token.content:
                 stop = start + len(token.content)
@@ -73,23 +97,72 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
                 stop = end if at < 0 else at + len(tail)
             yield from _whole(text, start, stop, index, above, Kind.META_STATEMENT)
         elif token.type == "inline" and tokens[index - 1].type == "paragraph_open":
-            in_list = token.level > 1
             start = _content_start(text, token.content, start, end)
-            path = (*above, lead_in) if in_list and lead_in else above
-            if run_in := _RUN_IN_HEADING.match(text, start, end):
-                span = Span(start, start + len(run_in[0].rstrip()))
-                yield Segment(span.of(text), span, index, path, Kind.META_STATEMENT)
-                path = (*path, (run_in[1] or run_in[2]).rstrip(":. "))
-                start = run_in.end()
-            sentences = [_sentence(s, text, index, path) for s in sentence_spans(text, start, end)]
-            yield from sentences
-            # A paragraph of what only Python takes as white space has none.
-            if sentences and not in_list:
-                last = sentences[-1].text
-                lead_in = last if last.endswith(":") else None
+            lead_ins = [(n, said) for n, said in lead_ins if n < token.level]
+            stop = start + len(text[start:end].rstrip())
+            if bold := _BOLD.fullmatch(text, start, stop):
+                said = bold[1].rstrip(":. ")
+                path = (*above, *(said for _, said in lead_ins))
+                yield from _whole(text, start, end, index, path, Kind.META_STATEMENT)
+                if token.level > 1:
+                    lead_ins.append((token.level, said))
+                else:
+                    headings = [(n, said) for n, said in headings if n < _BOLD_LEVEL]
+                    headings.append((_BOLD_LEVEL, said))
+            else:
+                path = (*above, *(said for _, said in lead_ins))
+                found = list(_paragraph(text, start, end, index, path))
+                yield from found
+                # A paragraph of what only Python takes as white space has none.
+                if found and found[-1].text.endswith(":"):
+                    lead_ins.append((token.level, found[-1].text))
         else:
             continue
         done = end
+
+
+def _paragraph(
+    text: str, start: int, end: int, paragraph: int, headings: tuple[str, ...]
+) -> Iterator[Segment]:
+    """The sentences of a paragraph, below the heading that runs into it, if there is one."""
+    title = _TITLE_LINE.match(text, start, end)
+    if title and not has_a_verb(title[1]) and content_words(title[1].split()[-1]):
+        span = Span(start, title.end(1))
+        yield Segment(span.of(text), span, paragraph, headings, Kind.META_STATEMENT)
+        headings, start = (*headings, title[1]), title.end()
+    for begin, stop in _pieces(text, start, end):
+        path = headings
+        if run_in := _RUN_IN_HEADING.match(text, begin, stop):
+            span = Span(begin, begin + len(run_in[0].rstrip()))
+            yield Segment(span.of(text), span, paragraph, path, Kind.META_STATEMENT)
+            path = (*path, (run_in[1] or run_in[2] or run_in[3]).rstrip(":. "))
+            begin = run_in.end()
+        for span in _sentences(text, begin, stop):
+            yield _sentence(span, text, paragraph, path)
+
+
+def _sentences(text: str, start: int, end: int) -> list[Span]:
+    """Sentences, each with the mark that ends its emphasis."""
+    found: list[Span] = []
+    for span in sentence_spans(text, start, end):
+        if found and (mark := _EMPHASIS_END.match(text, span.start, span.end)):
+            found[-1] = Span(found[-1].start, mark.end())
+            rest = text[mark.end() : span.end].lstrip()
+            span = Span(span.end - len(rest), span.end)
+        if span.start < span.end:
+            found.append(span)
+    return found
+
+
+def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A paragraph, cut in front of each labelled line where it is made of such lines."""
+    begins = [start, *(m.end() for m in _LINE_END.finditer(text, start, end))]
+    begins = [at for at in begins if text[at:end].strip()]
+    labelled = [at for at in begins if _LABELLED_LINE.match(text, at, end)]
+    if len(labelled) < 2 or 2 * len(labelled) <= len(begins):
+        return [(start, end)]
+    cuts = sorted({start, *labelled})
+    return list(zip(cuts, [*cuts[1:], end], strict=True))
 
 
 def _whole(

@@ -55,6 +55,9 @@ WINDOW, BEFORE = 5000, 1500
 #: A number in brackets names a source, a page or an article of it behind it; no claim takes it up.
 _CITATION = re.compile(r"\s*\[\d+(?:[,–-]\s*[^\[\]]{1,40})?\](?!\()")
 
+#: A cell of a table with nothing in it, which a claim says with a negation.
+_EMPTY_CELL = re.compile(r"\|\s*[-–—]?\s*(?=\|)")
+
 #: Longest claims of a unit, twice those of the training data: what is longer repeats itself.
 MAX_TOKENS = 192
 
@@ -103,11 +106,14 @@ def take_apart(
             # The kind without claims that is most probable.
             label = 1 + int(np.argmax(reply.scores[1:]))
             return Split(((list(KINDS.values())[label], segment.text),))
+        said = _CITATION.sub("", segment.text)
+        if not (content_words(said) or numbers(said)):
+            return Split(((Kind.META_STATEMENT, segment.text),))
         earlier = answer.text[: segment.span.start]
         around = " ".join((answer.question or "", *segment.headings, earlier))
         parsed = parse_claims(reply.text)
         kept = [text for text in parsed if founded(text, segment, around, answer.text)]
-        added = left_out(kept, _CITATION.sub("", segment.text))
+        added = left_out(kept, said)
         whole = [one for text in (*kept, *added) for one in taken_apart(text)]
         units = tuple((Kind.FACT, text) for text in dict.fromkeys(whole))
         return Split(units, len(parsed) - len(kept), bool(added))
@@ -119,7 +125,8 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
     """Whether a claim is of its unit, and nothing in it is made up.
 
     It shares a word or a number with the unit; its numbers stand there or around it; most of
-    its words stand in the answer; and it denies nothing that the unit does not deny.
+    its words stand in the answer; and it denies nothing that neither the unit denies nor a
+    heading, such as "What is not covered:".
 
     Args:
         text: the claim.
@@ -133,8 +140,14 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
         and len(text) <= 3 * len(segment.text) + 160
         and numbers(text) <= numbers(segment.text) | numbers(around)
         and share_within(text, segment.text, around, answer) >= MIN_KNOWN
-        and negations(text) <= negations(segment.text)
+        and negations(text) <= _denials(segment)
     )
+
+
+def _denials(segment: Segment) -> int:
+    """How often a unit and its headings deny something."""
+    cells = len(_EMPTY_CELL.findall(segment.text)) if segment.text.startswith("|") else 0
+    return negations(" ".join((*segment.headings, segment.text))) + cells
 
 
 def _replies(
