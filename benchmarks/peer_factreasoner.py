@@ -88,7 +88,7 @@ def main() -> None:
     }
     matrix = confusion_matrix(labels["ours"], labels["peer"], LABELS)
     result = {
-        "signature": f"{Settings().line()}|model:{card.id}@{card.sha256[:12]}"
+        "signature": f"{Settings(relation='llm').line()}|model:{card.id}@{card.sha256[:12]}"
         f"|fact-reasoner:{peer['version']}|pairs:{len(pairs)}|temperature:{options.temperature}"
         f"|data@{sha256_of(record)[:12]}|machine:{machine()}",
         "model": {"id": card.id, "sha256": card.sha256},

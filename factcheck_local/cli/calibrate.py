@@ -126,6 +126,8 @@ def command(
     """
     if (labels is None) == (not reset):
         raise click.UsageError("expected either LABELS or --reset")
+    if assessor is not None and risk is None:
+        raise click.UsageError("--assessor is for --risk")
     options = {"relation": relation, "llm": llm, "assessor": assessor}
     with open_store(store_path) as store:
         folder = store.path

@@ -203,11 +203,12 @@ def _correct_stored(
 ) -> Correction:
     """With a store its calibration counts, and its cache; it is not searched.
 
-    Without one the calibration is the run's, which may have had a store's.
+    Without one calibration and thresholds are the run's, which may have had a store's.
     """
     store = open_stores(store_path) if store_path else None
     models = assessment["run"]["models"]
-    recorded = next((m for m in models if m["role"] == "relation"), None)
+    relation = next((m for m in models if m["role"] == "relation"), {})
+    recorded = {**relation, "risk": assessment["run"]["risk"]}
     try:
         checker = FactChecker(
             settings_of(assessment, name),

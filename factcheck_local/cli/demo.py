@@ -26,6 +26,7 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cards import data_directory, find_card
 from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.relation.load import relation_card
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
 
@@ -53,7 +54,8 @@ def command(folder: Path | None, pull: bool, **chosen: str | None) -> None:
       factcheck demo
     """
     settings = Settings(**settings_values(**chosen))
-    _ensure_models((settings.embedder, settings.llm), pull=pull)
+    relation = (relation_card(n, settings.llm).id for n in settings.relation.split("+"))
+    _ensure_models((settings.embedder, settings.llm, *relation), pull=pull)
     folder = folder or data_directory() / "demo"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +89,8 @@ def _ensure_models(names: tuple[str, ...], *, pull: bool) -> None:
     Raises:
         ModelError: if one is missing and the user does not agree, or cannot be asked.
     """
-    missing = [card for card in map(find_card, names) if not card.is_installed()]
+    cards = [find_card(name) for name in dict.fromkeys(names)]
+    missing = [card for card in cards if not card.is_installed()]
     if not missing:
         return
     what = ", ".join(f"{card.id} ({card.size / 1e6:,.0f} MB)" for card in missing)

@@ -15,6 +15,7 @@ from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.indexer.sync import Progress, Step
+from factcheck_local.report.view import one_line
 
 #: The variable that says after how many seconds a log gets another line; ``inf`` for none.
 SECONDS = "FACTCHECK_PROGRESS_SECONDS"
@@ -139,7 +140,7 @@ def index_progress() -> Iterator[Progress | None]:
                 files=f"{step.files}/{step.all_files}",
                 passages=step.passages,
                 rate=f"{step.passages / elapsed:.0f}/s" if elapsed > 1 else "",
-                description=step.source[-40:],
+                description=one_line(step.source)[-40:],
             )
 
         yield show

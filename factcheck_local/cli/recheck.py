@@ -15,7 +15,7 @@ import click
 from factcheck_local.cli.common import STDIN, input_name, json_option, replace_file, write_json
 from factcheck_local.cli.diff import DIFFERS
 from factcheck_local.cli.messages import complain, tell
-from factcheck_local.cli.outcome import UNSCORED
+from factcheck_local.cli.outcome import BAD_INPUT, UNSCORED
 from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.cli.progress import many_progress, stage_progress
 from factcheck_local.cli.stored import check_complete, read_run, warn_of_models
@@ -129,7 +129,7 @@ def command(
                     done.append(_as_dict(found, present, written=written))
                 else:
                     _show(found, present, written=written)
-                code = max(code, _exit_code(found))
+                code = max(code, _exit_code(found), key=_WORST.index)
     finally:
         # Of an interrupted run, too: what was written is not told a second time.
         if as_json and (done or sys.exception() is None):
@@ -210,6 +210,10 @@ def _exit_code(found: _Rechecked) -> int:
     if found.unscored:
         return UNSCORED
     return 0 if found.comparison is None or found.comparison.same else DIFFERS
+
+
+#: Exit codes, the one that matters most last: a run that could not be repeated hides the others.
+_WORST = (0, DIFFERS, UNSCORED, BAD_INPUT)
 
 
 def _show(found: _Rechecked, present: frozenset[str], *, written: bool) -> None:

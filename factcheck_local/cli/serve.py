@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,9 @@ from factcheck_local.indexer.address import StorePlace
 if TYPE_CHECKING:
     from factcheck_local.models.openai_server.options import ServerOptions
     from factcheck_local.serve.access import Keys
+
+#: Finds the server's folder and the store's.
+Places = Callable[[], tuple[Path, Path]]
 
 #: Where the secret of webhooks may stand in the environment.
 SECRET = "FACTCHECK_WEBHOOK_SECRET"
@@ -124,10 +129,11 @@ def command(
     Example:
       factcheck serve --store .factcheck
     """
-    folder, place = places(store_path, data)
     if context.invoked_subcommand is not None:
-        context.obj = folder
+        # Looked for when it is needed: a command's --help is not for those with a store alone.
+        context.obj = partial(places, store_path, data)
         return
+    folder, place = places(store_path, data)
     if (tls_cert is None) != (tls_key is None):
         raise click.UsageError("--tls-cert and --tls-key go together")
     local = _is_loopback(host)
@@ -201,12 +207,18 @@ def keys_command() -> None:
     type=click.Choice(["check", "search", "review", "index", "admin"]),
     help="Repeatable: what the key is for.",
 )
-@click.option("--as", "groups", multiple=True, help="Repeatable: sees only what this group may.")
+@click.option(
+    "--as", "groups", multiple=True, help="Repeatable: sees only what these groups may, as a,b."
+)
 @click.pass_obj
-def add(folder: Path, name: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> None:
+def add(find: Places, name: str, scopes: tuple[str, ...], groups: tuple[str, ...]) -> None:
     """Make a key and show it, this once."""
+    folder, _ = find()
     keys = _keys(folder)
-    made = keys.add(name, scopes, groups or None)
+    named = [group.strip() for several in groups for group in several.split(",")]
+    if not all(named):
+        raise click.UsageError("--as: expected names of groups, with a comma between two")
+    made = keys.add(name, scopes, tuple(named) or None)
     try:
         _audit(folder, "key.added", name, scopes)
     except StoreError:
@@ -219,8 +231,9 @@ def add(folder: Path, name: str, scopes: tuple[str, ...], groups: tuple[str, ...
 
 @keys_command.command("list")
 @click.pass_obj
-def list_keys(folder: Path) -> None:
+def list_keys(find: Places) -> None:
     """Show names, scopes and groups."""
+    folder, _ = find()
     for key in _keys(folder).all():
         made = datetime.fromtimestamp(key.created, UTC).date().isoformat()
         groups = "everything" if key.groups is None else ", ".join(key.groups)
@@ -230,8 +243,9 @@ def list_keys(folder: Path) -> None:
 @keys_command.command("revoke")
 @click.argument("name")
 @click.pass_obj
-def revoke(folder: Path, name: str) -> None:
-    """Forget a key; the next request with it is refused."""
+def revoke(find: Places, name: str) -> None:
+    """Forget a key; the next request with it is refused, even if that cannot be logged."""
+    folder, _ = find()
     _keys(folder).revoke(name)
     _audit(folder, "key.revoked", name, ())
     tell(f"the key of {name} is no longer taken")

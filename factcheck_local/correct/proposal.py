@@ -116,18 +116,21 @@ def _units(assessment: _Row, text: str) -> tuple[list[_Unit], tuple[_Row, ...]]:
 
 def _drafts(assessment: _Row, units: Sequence[_Unit], checker: FactChecker) -> dict[int, Draft]:
     """A new sentence for each that has a contradicted claim with a quote against it."""
-    headings = {s.span: s.headings for s in segment(assessment["answer"]["text"])}
+    parts = segment(assessment["answer"]["text"])
     passages = {c["id"]: c for c in assessment["contexts"]}
     found = {}
     for i, unit in enumerate(units):
         wrong = [w for c in unit.of("contradicted") if (w := _against(c, passages))]
         if wrong and len(wrong) == len(unit.of("contradicted")):
+            headings = next((s.headings for s in parts if s.span == unit.span), ())
+            earlier = [s.text for s in parts if s.span.end <= unit.span.start]
             found[i] = rewrite(
                 unit.text,
                 wrong,
                 checker.llm,
                 others=[c["text"] for c in unit.claims if c["verdict"] != "contradicted"],
-                heading=" > ".join(headings.get(unit.span, ())),
+                heading=" > ".join(headings),
+                before=" ".join("".join(earlier[-1:]).strip("#*_ ").split()),
             )
     return found
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.text.wording import (
@@ -71,35 +72,41 @@ def rewrite(
     *,
     others: Sequence[str] = (),
     heading: str = "",
+    before: str = "",
 ) -> Draft:
     """Replace what is wrong in a sentence, one claim after the other.
 
-    A rewriting counts only if its numbers and names stand in the sentence or the quote,
-    it keeps the other claims, and most of its words are known.
+    A rewriting counts only if its numbers and names stand in the sentence or the quote, or
+    follow as a number of the sentence did from another; it keeps the other claims, and most of
+    its words are known. A model with an adapter reads the whole passage and may mend all at once.
 
     Args:
         sentence: of the answer.
         wrong: its contradicted claims, at least one.
         generator: the model that writes, with its adapter for that if it has one.
         others: its other claims; what the sentence says for their sake has to stay.
-        heading: what stands above the sentence.
+        heading: what stands above the sentence, for a model without an adapter.
+        before: what stands in front of it, for a model with one.
     """
-    text = " ".join(sentence.split())
+    first = text = " ".join(sentence.split())
     adapted = adapted_to(generator, ADAPTED_PROMPT)
+    quotes = " ".join(dict.fromkeys(one.quote for one in wrong))
     for one in wrong:
         if adapted is not None:
             messages = load_prompt(ADAPTED_PROMPT).opening(
                 title=one.title or UNTITLED,
                 passage=one.passage or one.quote,
                 quote=one.quote,
-                before=heading,
+                before=before,
                 sentence=text,
             )
+            one = replace(one, quote=quotes)
         else:
             messages = load_prompt("correct").opening(
                 heading=heading, source=one.quote, claim=one.claim, sentence=text
             )
-        draft = _first_believed(messages, text, one, others, adapted or generator)
+        mended = adapted is not None and text != first
+        draft = _first_believed(messages, text, one, others, adapted or generator, mended=mended)
         if draft.text is None:
             return draft
         text = draft.text
@@ -112,10 +119,13 @@ def _first_believed(
     one: Wrong,
     others: Sequence[str],
     generator: TextGenerator,
+    *,
+    mended: bool,
 ) -> Draft:
     """The first rewriting against which nothing speaks; else why the likeliest is not believed.
 
-    A small model's likeliest reply is often the sentence as it was, and a sampled one not.
+    A small model's likeliest reply is often the sentence as it was, and a sampled one not. One
+    that was ``mended`` for another claim may stay as it is.
     """
     refused = None
     for attempt in range(TRIES):
@@ -130,6 +140,8 @@ def _first_believed(
         except ScoringError as error:
             return Draft(None, str(error))
         new = reply.strip().removeprefix("Sentence:").strip()
+        if mended and normalised(new) == normalised(text):
+            return Draft(text)
         reason = next(_objections(new, text, one, others), None)
         if reason is None:
             return Draft(new)
@@ -144,7 +156,8 @@ def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterat
         yield "the source does not say what is right"
     elif not new or normalised(new) == normalised(old):
         yield "the model did not change the sentence"
-    if invented := numbers(new) - numbers(old) - numbers(quote):
+    unknown = numbers(new) - numbers(old) - numbers(quote)
+    if invented := {n for n in unknown if not _follows(n, new, old, quote)}:
         yield f"the rewriting has a number that nobody gave: {min(invented)}"
     if invented := names(new) - content_words(old) - content_words(quote):
         yield f"the rewriting has a name that nobody gave: {min(invented)}"
@@ -161,6 +174,35 @@ def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterat
         yield "the rewriting is another row of the table"
     if len(new) > 2 * len(old) + len(quote):
         yield "the rewriting is too long"
+
+
+def _follows(number: str, new: str, old: str, quote: str) -> bool:
+    """Whether a number changes with one that the quote corrects.
+
+    Where 30 days became 25 and the sentence made them 240 hours, 200 follow: in the same or
+    the opposite proportion, or by the same difference.
+    """
+    gone = _decimals(numbers(old) - numbers(new))
+    given = _decimals((numbers(new) - numbers(old)) & numbers(quote))
+    return any(
+        n * a == m * b or n * b == m * a or abs(n - m) == abs(b - a)
+        for n in _decimals([number])
+        for m in gone
+        for a in gone
+        for b in given
+        if m != a
+    )
+
+
+def _decimals(texts: Iterable[str]) -> list[Decimal]:
+    """What of texts is one number; "4.3.1" and "9:30" are none."""
+    found = []
+    for text in texts:
+        try:
+            found.append(Decimal(text))
+        except InvalidOperation:
+            continue
+    return found
 
 
 def _own(claim: str, sentence: str, wrong: str) -> frozenset[str]:

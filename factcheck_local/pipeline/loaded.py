@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cached_property
 from typing import Any
 
@@ -54,7 +54,8 @@ class Loaded(Closing):
         progress: told how far each stage is.
         shared: whose LLM and embedder are used where they are the ones that the settings name,
             loaded there on first use: for several runs with other settings or another store.
-        recorded: what an earlier run says of its relation model, to go on with its calibration.
+        recorded: what an earlier run says of its relation model, and its ``risk``, to go on with
+            its calibration and thresholds.
 
     Raises:
         InputError: if a retriever is handed in beside a store, or with settings that only a
@@ -160,6 +161,11 @@ class Loaded(Closing):
         """
         if self.settings.assessor in JUDGES:
             return None
+        if self._recorded is not None:
+            risk = self._recorded.get("risk")
+            return (
+                Thresholds(**{f.name: risk[f.name] for f in fields(Thresholds)}) if risk else None
+            )
         folder = self.store.path if self.store else None
         return thresholds_of(self.relation_model, self.settings, folder)
 

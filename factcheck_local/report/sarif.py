@@ -53,7 +53,7 @@ _RULES = {
         "note",
         "UndecidedClaim",
         "The documents do not decide a claim.",
-        "A passage bears on it, but P(claim) is too near 50 % for a verdict. "
+        "A passage bears on it, but the claim is less certain than the verdict promises. "
         "Read what it says, or add a source that is clearer.",
     ),
     "not_found": (

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from factcheck_local.cli import correct as correct_module
 from factcheck_local.cli import verify as verify_module
+from factcheck_local.core.types import Thresholds
 from factcheck_local.correct import Unsupported, correct
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.split import segment
@@ -245,18 +246,23 @@ def test_a_stored_run_is_corrected_with_its_own_calibration(
     run = json.loads(factcheck("verify", "answer.md", "--store", store, "--format", "json").out)
     relation = next(m for m in run["run"]["models"] if m["role"] == "relation")
     relation["calibration"] = {"slope": 0.5, "bias": [0.1, 0.2, 0.3]}
+    fitted = {"supported": 0.9, "contradicted": 0.0, "alpha": 0.05}
+    run["run"]["risk"] = {**fitted, "claims": 40, "data": "ours", "assessor": "fr2"}
     Path("run.json").write_text(json.dumps(run))
     given: list[object] = []
+    risks: list[Thresholds | None] = []
     usual = vars(correct_module)["FactChecker"].__init__
 
     def noted(self: FactChecker, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
         given.append((options.get("recorded") or {}).get("calibration"))
         usual(self, *arguments, **options)
+        risks.append(self.risk)
 
     monkeypatch.setattr(vars(correct_module)["FactChecker"], "__init__", noted)
     assert factcheck("correct", "run.json").code == 0
     assert factcheck("correct", "run.json", "--store", store).code == 0
     assert given == [relation["calibration"], None], "a store that is named counts"
+    assert risks == [Thresholds(**run["run"]["risk"]), None]
 
 
 def test_a_claim_that_has_no_place_is_named(

@@ -84,6 +84,14 @@ def test_models_are_pulled_on_consent(tmp_path: Path, monkeypatch: pytest.Monkey
     assert pulled == ["all-minilm-l6-v2", "qwen2.5-coder-1.5b"]
 
 
+def test_the_models_that_read_are_pulled_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FACTCHECK_HOME", str(tmp_path / "empty"))
+    said = refused("demo", "--relation", "encoder+qwen2.5-coder-0.5b", "--folder", tmp_path / "d")
+    assert said.endswith("all-minilm-l6-v2 qwen2.5-coder-1.5b qwen2.5-coder-0.5b)")
+
+
 def test_what_a_wheel_is_made_of_has_the_handbook_and_the_schema(tmp_path: Path) -> None:
     build = ["egg_info", "--egg-base", str(tmp_path), "build_py", "--build-lib", str(tmp_path)]
     subprocess.run(

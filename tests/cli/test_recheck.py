@@ -213,6 +213,16 @@ def test_one_that_cannot_be_repeated_leaves_the_others(
     assert refused("recheck", past, "--store", store, "--all") == "too many claims hang together"
 
 
+def test_a_run_that_cannot_be_repeated_hides_a_claim_that_cannot_be_scored(
+    past: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(past.read_text())
+    codes = iter([3, 2])
+    monkeypatch.setattr(recheck_module, "_exit_code", lambda _: next(codes))
+    assert factcheck("recheck", past, other, "--store", store, "--all").code == 2
+
+
 def test_bad_input_ends_before_anything_is_done(past: Path, store: Path, tmp_path: Path) -> None:
     before = past.read_bytes()
     other = tmp_path / "other.json"

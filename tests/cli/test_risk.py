@@ -12,10 +12,17 @@ from factcheck_local.cli import calibrate as calibrate_module
 from factcheck_local.cli import recheck as recheck_module
 from factcheck_local.cli import replay as replay_module
 from factcheck_local.cli import verify as verify_module
+from factcheck_local.core.errors import ModelError
+from factcheck_local.core.types import Thresholds
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
-from factcheck_local.pipeline.relation.load import card_calibration, relation_card
+from factcheck_local.pipeline.relation.load import (
+    card_calibration,
+    relation_card,
+    thresholds_of,
+)
+from factcheck_local.pipeline.settings import Settings
 
 from .helpers import SMALL, factcheck, refused
 from .worlds import by_number, fake, index, write
@@ -239,6 +246,26 @@ def test_they_are_for_the_model_that_verify_takes(tmp_path: Path, beside: str) -
     named = () if "encoder" not in beside else ("--relation", "encoder")
     assert factcheck("calibrate", "--reset", *named, "--store", store).code == 0
     assert not (tmp_path / "store" / "risk.json").exists()
+
+
+@pytest.mark.parametrize(
+    "other", [{}, {"quantities": False}, {"tables": "raw"}, {"cut_instructions": False}]
+)
+def test_shipped_thresholds_are_of_a_model_with_its_guards(other: dict[str, Any]) -> None:
+    settings = Settings(thresholds="shipped", **other)
+    shipped = Thresholds(0.8, assessor=settings.assessor)
+    scorer = EncoderPairScorer(FakePairClassifier(lambda *_: (0.2, 0.2, 0.6)))
+    model = CalibratedRelationModel(scorer, None, shipped)
+    if not other:
+        assert thresholds_of(model, settings, None) == shipped
+        return
+    with pytest.raises(ModelError, match="no thresholds come with"):
+        thresholds_of(model, settings, None)
+
+
+def test_thresholds_of_claims_need_to_be_asked_for(store: Path) -> None:
+    said = refused("calibrate", "labels.jsonl", "--assessor", "fr3", "--store", store)
+    assert "--assessor is for --risk" in said
 
 
 def test_a_model_without_thresholds_of_its_own_says_so_at_once(tmp_path: Path, store: Path) -> None:

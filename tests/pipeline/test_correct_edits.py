@@ -206,13 +206,45 @@ def test_a_model_with_an_adapter_reads_the_whole_passage() -> None:
     good = SENTENCE.replace("30", "25")
     model = _Adaptable(good)
     wrong = replace(WRONG, title="Leave > Kiel", passage=f"Of Kiel. {WRONG.quote} No more.")
-    assert rewrite(SENTENCE, [wrong], model, heading="Leave").text == good
+    draft = rewrite(SENTENCE, [wrong], model, heading="Leave", before="Leave differs by site.")
+    assert draft.text == good
     (turn,) = (call[-1].content for call in model.writer.calls)
     assert turn == (
         f"Source: Leave > Kiel\n{wrong.passage}\nIt says: {WRONG.quote}\n"
-        f"Before: Leave\nSentence: {SENTENCE}"
+        f"Before: Leave differs by site.\nSentence: {SENTENCE}"
     )
     assert not model.calls
+
+
+def test_an_adapter_may_mend_two_claims_at_once() -> None:
+    both = SENTENCE.replace("30", "25").replace("March", "April")
+    second = Wrong(OTHER, "Annual leave expires in April.")
+    assert rewrite(SENTENCE, [WRONG, second], _Adaptable(both)) == Draft(both)
+    plain = rewrite(SENTENCE, [WRONG, second], FakeChatModel(lambda _m: both))
+    assert plain.text is None
+
+
+def test_a_sentence_that_an_adapter_leaves_as_it_was_is_refused() -> None:
+    draft = rewrite(SENTENCE, [WRONG, Wrong(OTHER, "April.")], _Adaptable(SENTENCE))
+    assert draft == Draft(None, "the model did not change the sentence")
+
+
+@pytest.mark.parametrize(
+    ("old", "quote", "new", "follows"),
+    [
+        ("30 days are 240 hours.", "25 days", "25 days are 200 hours.", True),
+        ("36 months at 40 euros.", "48 months", "48 months at 30 euros.", True),
+        ("From 40 to 55, a rise of 15.", "to 50", "From 40 to 50, a rise of 10.", True),
+        ("0.25 percent, so 20 euros.", "0.35 %", "0.35 percent, so 28 euros.", True),
+        ("30 days are 240 hours.", "25 days", "25 days are 210 hours.", False),
+        ("Version 4.1.2 of 30 May.", "version 4.1.3", "Version 4.1.3 of 31 May.", False),
+    ],
+)
+def test_a_number_that_depends_on_a_wrong_one_may_follow(
+    old: str, quote: str, new: str, *, follows: bool
+) -> None:
+    draft = rewrite(old, [Wrong(old, quote)], _Adaptable(new))
+    assert (draft.text == new) is follows
 
 
 def test_an_adapter_s_dash_says_that_the_source_has_nothing_right() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from factcheck_local.core.types import (
     RelationLabel,
     ScoredPair,
     Span,
+    Summary,
     Thresholds,
     Verdict,
 )
@@ -236,7 +239,11 @@ def test_certainty_by_hand() -> None:
     assert certainty(0.8, said, by_id) == pytest.approx(0.8 * (1 - 0.24))
     assert certainty(0.3, said, by_id) == pytest.approx(0.7 * (1 - 0.891))
     assert certainty(0.8, [], by_id) == 0.8
-    assert certainty(0.8, [pair("c1", "a1", 0.0, 1.0)], by_id) == pytest.approx(0.8 * 0.01)
+    denied = pair("c1", "a1", 0.0, 1.0)
+    assert certainty(0.8, [denied], by_id) == pytest.approx(0.8 * 0.01)
+    # A summary that says little of the claim denies little.
+    vague = replace(denied, summary=Summary("A summary.", 0.1))
+    assert certainty(0.8, [vague], by_id) == pytest.approx(0.8 * (1 - 0.1 * 0.99))
 
 
 @given(st.floats(0.0, 1.0), st.lists(st.floats(0.0, 1.0), max_size=4), st.floats(0.0, 1.0))

@@ -194,4 +194,16 @@ def test_keys_are_made_listed_and_revoked(config: Config) -> None:
     assert run("list") == ""
     with pytest.raises(FactcheckError, match="there is no key named 'ann'"):
         run("revoke", "ann")
-    assert state_of(config.folder / "audit.jsonl").lines == 2
+    run("add", "bob", "--scope", "check", "--as", "hr, board", "--as", "staff")
+    assert run("list").startswith("bob  check  sees hr, board, staff  since 20")
+    refused = CliRunner().invoke(cli, [*place, "add", "cy", "--scope", "check", "--as", "hr,"])
+    assert refused.exit_code == 2
+    run("revoke", "bob")
+    assert state_of(config.folder / "audit.jsonl").lines == 4
+
+
+def test_help_needs_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(cli, ["serve", "keys", "add", "--help"]).exit_code == 0
+    with pytest.raises(FactcheckError, match="no store"):
+        CliRunner().invoke(cli, ["serve", "keys", "list"], catch_exceptions=False)

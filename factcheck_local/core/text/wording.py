@@ -140,7 +140,8 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def _plain(number: str) -> str:
-    return re.sub(r",(?=\d{3}\b)", "", number)
+    """Digits without separators of thousands; "15.00" is 15, the versions 4.0 and 4.10 stay."""
+    return re.sub(r"^(\d+)\.00$", r"\1", re.sub(r",(?=\d{3}\b)", "", number))
 
 
 def _digits(value: Decimal) -> str:

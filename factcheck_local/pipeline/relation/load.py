@@ -27,6 +27,9 @@ from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel, 
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
 from factcheck_local.pipeline.settings import Settings, Tables
 
+#: Settings of what a model is shown and what of its word is taken.
+_GUARDS = ("quantities", "cut_instructions", "tables")
+
 
 @dataclass(frozen=True, slots=True)
 class _Role:
@@ -321,7 +324,9 @@ def thresholds_of(
     shipped = None
     if isinstance(model, CalibratedRelationModel | CascadeRelationModel):
         shipped = model.risk
-    if shipped is None or shipped.assessor != settings.assessor:
+    # They were fitted on what the model makes of pairs behind these guards.
+    usual = all(getattr(settings, name) == getattr(Settings(), name) for name in _GUARDS)
+    if shipped is None or shipped.assessor != settings.assessor or not usual:
         raise ModelError(
             f"no thresholds come with {model.id} as it is used here, with {settings.assessor}",
             hint="fit your own: factcheck calibrate LABELS.jsonl --risk 0.05",

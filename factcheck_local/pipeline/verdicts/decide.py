@@ -45,6 +45,7 @@ def certainty(
     supports = probability > 0.5
     other = (
         (p.relation.contradiction if supports else p.relation.entailment)
+        * p.confidence
         * contexts[p.premise].prior
         for p in pairs
     )

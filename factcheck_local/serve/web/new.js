@@ -41,7 +41,7 @@ const READ = {
   choice: (field) => field.value || null,
   flag: (field) => field.checked,
   number: (field) => Number(field.value),
-  texts: (field) => field.value.split(/\s+/).filter(Boolean),
+  texts: (field) => field.value.split(";").map((text) => text.trim()).filter(Boolean),
 };
 const controls = findAll("[data-kind]", form);
 const valueOf = (field) => READ[field.dataset.kind](field);
