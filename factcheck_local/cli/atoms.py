@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import click
 
-from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
+from factcheck_local.cli.choosing import (
+    SettingsCommand,
+    choose_settings,
+    refuse_idle,
+    settings_options,
+)
 from factcheck_local.cli.common import (
     json_option,
     llm_option,
@@ -17,6 +22,7 @@ from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import parse_input
+from factcheck_local.pipeline.settings import SETTINGS
 from factcheck_local.report.view import one_line
 
 
@@ -44,8 +50,9 @@ def command(
     Example:
       factcheck atoms answer.md --json
     """
-    settings = choose_settings({"llm": llm}, assigned, preset, None).settings
-    checker = FactChecker(settings, progress=stage_progress())
+    chosen = choose_settings({"llm": llm}, assigned, preset, None)
+    refuse_idle(chosen, SETTINGS.keys() - {"llm", "atomizer"}, "nothing but claims is made")
+    checker = FactChecker(chosen.settings, progress=stage_progress())
     failed = False
     for record in parse_input(*read_input(answer), question=question):
         atoms, failures = checker.atoms(record.answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,11 +10,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from factcheck_local.cli.places import named_place, open_stores
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError, InputError
 from factcheck_local.indexer.folder import outermost
 from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.cards import load_cards
-from factcheck_local.pipeline.chosen import PRESETS, Chosen, choose
+from factcheck_local.pipeline.chosen import PRESETS, SAID_NOW, Chosen, choose
 from factcheck_local.pipeline.settings import SETTINGS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -41,6 +41,24 @@ def choose_settings(
     beside = [outermost(store.path.resolve()).parent] if store is not None else []
     brought = {"embedder": store.fingerprint.embedder.id} if store is not None else {}
     return choose(given, assigned, preset, [Path.cwd(), *beside], brought)
+
+
+def refuse_idle(chosen: Chosen, names: Collection[str], why: str) -> None:
+    """Refuse what the command line sets and this run has no use for.
+
+    What a file, a preset or the store sets is for other runs, too, and is passed over.
+
+    Args:
+        chosen: the settings.
+        names: of those without an effect.
+        why: in words, to stand behind the name.
+
+    Raises:
+        InputError: naming the first.
+    """
+    for name in chosen.places:
+        if name in names and chosen.origins[name] in SAID_NOW:
+            raise InputError(f"{chosen.places[name]}{name}: has no effect, {why}")
 
 
 class SettingsCommand(click.Command):

@@ -8,7 +8,12 @@ from pathlib import Path
 import click
 
 from factcheck_local.cli.answers import Unusable, read_answers
-from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
+from factcheck_local.cli.choosing import (
+    SettingsCommand,
+    choose_settings,
+    refuse_idle,
+    settings_options,
+)
 from factcheck_local.cli.common import (
     as_option,
     check_writable,
@@ -37,6 +42,9 @@ from factcheck_local.indexer.joined import ReadPlace, open_place
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.scale.worker import Plan
+
+#: Settings of the search, which answers that bring their passages do without.
+_OF_SEARCH = ("k", "retrieval", "rerank", "queries", "query_rounds", "where", "as_groups")
 
 
 @click.command("verify", cls=SettingsCommand)
@@ -137,7 +145,12 @@ def command(
     place = store_path or (find_store(Path.cwd()) if needs_store else None)
     store = open_place(place) if place else None
     try:
-        settings = choose_settings(options, assigned, preset, store).settings
+        chosen = choose_settings(options, assigned, preset, store)
+        settings = chosen.settings
+        if records and not needs_store:
+            refuse_idle(chosen, _OF_SEARCH, "the answers bring their passages")
+        if records and all(record.atoms is not None for record in records):
+            refuse_idle(chosen, ("atomizer",), "the answers bring their claims")
         if isinstance(sink, Folder):
             sink.begin()
         if workers is None:

@@ -38,6 +38,9 @@ ABOUT_PRESETS = {
 
 _OPTIONS, _ASSIGNED, _DEFAULT = "the command line", "--set", "default"
 
+#: Origins that were meant for this very run.
+SAID_NOW = frozenset({_OPTIONS, _ASSIGNED})
+
 
 @dataclass(frozen=True, slots=True)
 class _Layer:

@@ -10,9 +10,11 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from factcheck_local.cli import cli
+from factcheck_local.cli import verify as verify_module
 from factcheck_local.pipeline.settings import SETTINGS
 
 from .helpers import factcheck, refused
+from .worlds import fake
 
 
 @pytest.fixture
@@ -88,3 +90,28 @@ def test_completion(words: list[str], expected: list[str]) -> None:
 def _completed(words: list[str]) -> list[str]:
     found = ShellComplete(cli, {}, "factcheck", "_FACTCHECK_COMPLETE")
     return [item.value for item in found.get_completions(words[:-1], words[-1])]
+
+
+def test_what_an_answer_brings_is_not_searched_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(monkeypatch, verify_module)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "factcheck.toml").write_text("[verify]\nk = 5\n")
+    text = "Leave is 25 days."
+    brought = {"output": text, "contexts": [{"id": "c1", "text": text}]}
+    (tmp_path / "r.json").write_text(json.dumps(brought))
+    assert factcheck("verify", "r.json").code == 0, "what a file sets is for other runs, too"
+    for options, name in (
+        (("-k", 2), "k"),
+        (("--as", "hr"), "as_groups"),
+        (("--where", "source=a.md"), "where"),
+        (("--set", "retrieval=dense"), "--set retrieval"),
+    ):
+        said = refused("verify", "r.json", *options)
+        assert said == f"{name}: has no effect, the answers bring their passages"
+    (tmp_path / "r.json").write_text(json.dumps(brought | {"atoms": [{"id": "a1", "text": text}]}))
+    said = refused("verify", "r.json", "--set", "atomizer=factbench")
+    assert "atomizer: has no effect, the answers bring their claims" in said
+    said = refused("atoms", "r.json", "--set", "strong=0.4")
+    assert said == "--set strong: has no effect, nothing but claims is made"

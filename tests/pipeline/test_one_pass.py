@@ -63,7 +63,7 @@ def test_kinds_and_claims_in_the_answer_s_order() -> None:
     llm = model()
     found = apart(llm)
     assert [(a.kind, a.text) for a in found.atoms] == [
-        (Kind.META_STATEMENT, "Hello!"),
+        (Kind.GREETING, "Hello!"),
         (Kind.META_STATEMENT, "Edge firmware 4.3"),
         (Kind.FACT, CLAIMS["You have 24 hours to go back to 4.2."]),
         (Kind.FACT, "The rooms are warm."),

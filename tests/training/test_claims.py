@@ -10,12 +10,14 @@ import torch
 
 from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
 from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
+from factcheck_local.correct.replace import Draft
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, KINDS, PROMPT
 from training.claims.answers import LabelledAnswer, answers, needs_question
 from training.claims.corrections import NOTHING, corrections, packed
-from training.claims.measure import items
+from training.claims.measure import items, names_no_subject
+from training.claims.measure_corrections import outcome, summary
 from training.claims.packing import KIND_WEIGHT, Packer
 from training.claims.train import rate
 
@@ -150,3 +152,35 @@ def test_a_corrected_sentence_sees_its_own_source_alone() -> None:
     assert wanted == "".join(f"{item.corrected or NOTHING}<|im_end|>" for item in wrong)
     assert NOTHING == SAID_NOTHING
     assert set(taught.weights.tolist()) == {1.0}
+
+
+def test_a_correction_is_right_as_people_wrote_it() -> None:
+    item = corrections(CORRECTIONS, held_out=True)[0]
+    wrong = replace(item, sentence="It takes 30 days.", corrected="It takes 25 days.")
+    assert outcome(wrong, Draft("**It takes 25 days.**")) == "right"
+    assert outcome(wrong, Draft("It takes 26 days.")) == "wrong"
+    assert outcome(wrong, Draft(None, "no")) == "refused"
+    for stays in (replace(wrong, corrected=wrong.sentence), replace(wrong, corrected="")):
+        assert outcome(stays, Draft(None, "no")) == "right"
+        assert outcome(stays, Draft("It takes 25 days.")) == "wrong"
+    rows = [{"kind": "number", "outcome": o, "wanted": "x"} for o in ("right", "wrong")]
+    rows.append({"kind": "already-right", "outcome": "right", "wanted": "x"})
+    assert summary(rows) == {
+        **{"items": 3, "to_change": 2, "to_change_right": 1, "wrong": 1},
+        "kinds": {"already-right": {"right": 1}, "number": {"right": 1, "wrong": 1}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("claim", "vague"),
+    [
+        ("It is due in May.", True),
+        ("The company pays 450 euros.", True),
+        ("The plan's price is 9 euros.", True),
+        ("The company car of Vantaa has a card.", False),
+        ("Its own makes Kestrel proud.", True),
+        ("Kestrel pays for its staff.", False),
+    ],
+)
+def test_a_claim_that_does_not_say_of_whom_it_is(claim: str, *, vague: bool) -> None:
+    assert names_no_subject(claim) is vague

@@ -9,7 +9,10 @@ from factcheck_local.core.types.span import Span
 
 
 class Kind(StrEnum):
-    """Check-worthiness labels of VERIFY (FactBench); only the first two go on."""
+    """Check-worthiness labels; only the first two go on.
+
+    They are those of VERIFY (FactBench), and behind these what an adapter tells apart, too.
+    """
 
     FACT = "fact"
     CLAIM = "claim"
@@ -18,6 +21,9 @@ class Kind(StrEnum):
     META_STATEMENT = "meta statement"
     QUESTION = "question"
     OTHER = "other"
+    OPINION = "opinion"
+    GREETING = "greeting"
+    HYPOTHETICAL = "hypothetical"
 
     @property
     def check_worthy(self) -> bool:

@@ -33,11 +33,11 @@ ADAPTED_PROMPT = "claims-v1"
 #: and a block of code are known by their form.
 KINDS = {
     "claim": Kind.FACT,
-    "opinion": Kind.OTHER,
+    "opinion": Kind.OPINION,
     "instruction": Kind.INSTRUCTION,
     "meta": Kind.META_STATEMENT,
-    "greeting": Kind.META_STATEMENT,
-    "hypothetical": Kind.OTHER,
+    "greeting": Kind.GREETING,
+    "hypothetical": Kind.HYPOTHETICAL,
     "code": Kind.DATA_FORMAT,
 }
 
