@@ -197,3 +197,13 @@ def test_a_hyphen_that_does_not_break_is_a_hyphen() -> None:
     said = "Twenty\u2011five days are paid."
     found = apart(model(**{said.split()[0]: "25 days are paid."}), Answer(said))
     assert [a.text for a in found.atoms] == ["25 days are paid."]
+
+
+def test_numbers_below_a_heading_are_in_its_unit() -> None:
+    text = "| Year | Sales (hl) | Revenue (€m) |\n|---|---|---|\n| 2019 | 88,400 | 19.7 |\n"
+    claims = ["Sales in 2019 were 88,400 hl.", "Revenue in 2019 was €19.7 million."]
+    found = apart(model(**{"|": "\n".join(claims)}), Answer(text))
+    assert [a.text for a in found.atoms][1:] == claims
+    wrong = "Revenue in 2019 was €19.7 billion."
+    found = apart(model(**{"|": f"{claims[0]}\n{wrong}"}), Answer(text))
+    assert wrong not in [a.text for a in found.atoms]

@@ -12,6 +12,7 @@ import snowballstemmer
 from factcheck_local.core.text.wording import (
     clauses,
     content_words,
+    counted_in,
     is_elliptical,
     is_vague,
     names,
@@ -214,3 +215,20 @@ def test_marks_of_typesetting_are_nothing_said(text: str, other: str) -> None:
 def test_names_are_told_by_their_capitals() -> None:
     # "It" is a function word; stems are in lower case.
     assert names("It opens in Kiel for the IT staff of O’Brien") == {"kiel", "o'brien"}
+
+
+@pytest.mark.parametrize(
+    ("heading", "factor"),
+    [
+        ("Revenue (€m)", 10**6),
+        ("in millions of euros", 10**6),
+        ("Costs, $ thousands", 10**3),
+        ("EUR '000", 10**3),
+        ("£bn", 10**9),
+        ("Height (m)", None),
+        ("Article 1,000 of May", None),
+    ],
+)
+def test_what_a_heading_counts_in(heading: str, factor: int | None) -> None:
+    expected = {} if factor is None else {str(12 * factor): "12"}
+    assert counted_in({"12", "4.1.2"}, heading) == expected

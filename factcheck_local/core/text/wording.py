@@ -7,6 +7,7 @@ lexical on purpose: they cannot be talked into anything.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
 from math import prod
@@ -83,6 +84,14 @@ _SCALED = re.compile(
     rf"(?<![\d.,:])((?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)((?:[ -]{_SCALE}){{1,3}})\b"
 )
 
+#: What numbers below a heading are counted in: "Revenue (€m)", "in thousands".
+_COUNTED_IN = re.compile(
+    r"(?P<thousand>(?:\b|[€$£])(?:thousands?|k)\b|(?<![\d.,])['’]?000s?\b)"
+    r"|(?P<million>(?:\b|[€$£])(?:millions?|mio|mn)\b|(?:[€$£]|\b(?:eur|usd|gbp|chf) ?)m\b)"
+    r"|(?P<billion>(?:\b|[€$£])(?:billions?|bn)\b)",
+    re.IGNORECASE,
+)
+
 #: What a text says, marks that only part words or clothe them aside: words, a minus, and any
 #: other sign; of "#", "*" and "/" those that touch a word are no markup.
 _SAID = re.compile(
@@ -137,6 +146,22 @@ def numbers(text: str) -> frozenset[str]:
     digits = {_plain(n) for n in _NUMBER.findall(scaled)}
     spelt = [value for phrase in _SPELT.findall(scaled) for value in _spelt(phrase)]
     return frozenset(digits.union(spelt))
+
+
+def counted_in(found: Iterable[str], heading: str) -> dict[str, str]:
+    """Numbers as they are in the unit that a heading gives, such as "€m", and as they stand.
+
+    Args:
+        found: as ``numbers`` gives them.
+        heading: what stands above them; without a unit there is nothing.
+    """
+    factors = {_SCALES[m.lastgroup or ""] for m in _COUNTED_IN.finditer(heading)}
+    return {
+        _digits(Decimal(number) * factor): number
+        for factor in factors
+        for number in found
+        if re.fullmatch(r"\d+(?:\.\d+)?", number)
+    }
 
 
 def _plain(number: str) -> str:

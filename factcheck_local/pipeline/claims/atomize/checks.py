@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from factcheck_local.core.text.wording import (
     clauses,
@@ -41,20 +41,26 @@ def stated(text: str, segment: Segment) -> bool:
     )
 
 
-def left_out(kept: Sequence[str], sentence: str) -> list[str]:
+def left_out(kept: Sequence[str], sentence: str, also: Collection[str] = frozenset()) -> list[str]:
     """What to add so that no number, negation or clause of the sentence is lost.
 
     That is the whole sentence where a piece of it would mean nothing alone.
+
+    Args:
+        kept: claims of the sentence.
+        sentence: it.
+        also: numbers that the claims say otherwise.
     """
     if not kept:
         return [sentence]
     said = " ".join(kept)
     if negations(sentence) > negations(said):
         return [sentence]
+    told = numbers(said) | frozenset(also)
     missing = [
         clause
         for clause in clauses(sentence)
-        if not numbers(clause) <= numbers(said) or share_within(clause, said) < MIN_CLAUSE_SHARE
+        if not numbers(clause) <= told or share_within(clause, said) < MIN_CLAUSE_SHARE
     ]
     alone = _TWO_CLAUSES.fullmatch(sentence) or all(map(has_a_verb, missing))
     return missing if alone else [sentence]

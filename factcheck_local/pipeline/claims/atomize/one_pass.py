@@ -15,7 +15,13 @@ import numpy as np
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
-from factcheck_local.core.text.wording import content_words, negations, numbers, share_within
+from factcheck_local.core.text.wording import (
+    content_words,
+    counted_in,
+    negations,
+    numbers,
+    share_within,
+)
 from factcheck_local.core.types import Answer, Kind, Segment
 from factcheck_local.models.contracts import Adapted, Labelled
 from factcheck_local.models.prompts import load_prompt
@@ -54,6 +60,9 @@ WINDOW, BEFORE = 5000, 1500
 
 #: A number in brackets names a source, a page or an article of it behind it; no claim takes it up.
 _CITATION = re.compile(r"\s*\[\d+(?:[,–-]\s*[^\[\]]{1,40})?\](?!\()")
+
+#: Words of numbers, which are looked at as numbers.
+_SCALES = "thousand million billion"
 
 #: A cell of a table with nothing in it, which a claim says with a negation.
 _EMPTY_CELL = re.compile(r"\|\s*[-–—]?\s*(?=\|)")
@@ -113,7 +122,8 @@ def take_apart(
         around = " ".join((answer.question or "", *segment.headings, earlier))
         parsed = parse_claims(reply.text)
         kept = [text for text in parsed if founded(text, segment, around, answer.text)]
-        added = left_out(kept, said)
+        large = counted_in(numbers(said), " ".join(segment.headings))
+        added = left_out(kept, said, [large[n] for n in numbers(" ".join(kept)) & large.keys()])
         whole = [one for text in (*kept, *added) for one in taken_apart(text)]
         units = tuple((Kind.FACT, text) for text in dict.fromkeys(whole))
         return Split(units, len(parsed) - len(kept), bool(added))
@@ -138,10 +148,16 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
     return (
         bool((content_words(text) | numbers(text)) & own)
         and len(text) <= 3 * len(segment.text) + 160
-        and numbers(text) <= numbers(segment.text) | numbers(around)
-        and share_within(text, segment.text, around, answer) >= MIN_KNOWN
+        and numbers(text) <= _known_numbers(segment, around)
+        and share_within(text, segment.text, around, answer, _SCALES) >= MIN_KNOWN
         and negations(text) <= _denials(segment)
     )
+
+
+def _known_numbers(segment: Segment, around: str) -> frozenset[str]:
+    """Numbers of a unit, also in what its headings say they are counted in, and around it."""
+    own = numbers(segment.text)
+    return own | counted_in(own, " ".join(segment.headings)).keys() | numbers(around)
 
 
 def _denials(segment: Segment) -> int:
