@@ -33,7 +33,8 @@ def command() -> None:
 def verify(log: Path, expect: str | None) -> None:
     """Prove that every line follows from the one before, and show the last hash.
 
-    Kept elsewhere, that hash proves later that no line was cut off: --expect.
+    Kept elsewhere, that hash proves later that no line up to that one was cut off or changed:
+    --expect. Of lines that came later it proves nothing.
     """
     if expect is not None and all(entry["hash"] != expect for entry in _lines(log)):
         raise AuditError(f"{log}: no line has the hash {expect}: lines were cut off")

@@ -71,7 +71,7 @@ class _AssessorType(click.Choice):  # type: ignore[type-arg]  # not generic in o
     multiple=True,
     type=_AssessorType(ASSESSORS),
     metavar="NAME",
-    help=f"Repeatable; {', '.join(USUAL)}.",
+    help=f"Repeatable; by default {', '.join(USUAL)}.",
 )
 @click.option(
     "--oracle",

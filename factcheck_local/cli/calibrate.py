@@ -104,15 +104,14 @@ def command(
     "before" is the model as it comes; "after" is measured on pairs that the fit has
     not seen, by cross-validation.
 
-    With --risk LABELS are claims: the reviews that HTML reports download, or JSON lines
-    of {"probability", "certainty", "verdict"}, the first two of a run, and what is true:
-    supported, contradicted, conflicting or not_found. The claims have to be like those
-    that will be verified, and none chosen for how it came out. What is fitted is kept in
-    the store: verify then calls a claim undecided whose certainty is below the threshold,
-    with the models and settings that are the store's now, and with no others.
-    Calibrate the model first: another calibration takes the thresholds back. --reset
-    forgets calibration and thresholds of a model, also those of a cascade that it is in;
-    --risk ALPHA --reset the thresholds alone.
+    With --risk, LABELS are reviewed claims: review files of HTML reports, or JSON lines with
+    probability, certainty and the true verdict (supported, contradicted, conflicting or
+    not_found). Use claims like those you will verify, not chosen by result. The thresholds
+    are kept in the store: with the same models, calibration and assessor, verify then calls
+    a claim undecided whose certainty is below them. So calibrate first.
+
+    --reset forgets calibration and thresholds of a model, also those of a cascade that it is
+    in; --risk ALPHA --reset the thresholds alone.
 
     \b
     Exit codes:

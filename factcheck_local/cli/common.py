@@ -137,7 +137,7 @@ llm_option = click.option(
     "--llm",
     metavar="NAME",
     shell_complete=model_names("llm"),
-    help="Model that splits and rewords; with --relation llm it reads, too.",
+    help="Model that splits and rewords; it reads pairs, too, unless --relation leaves it out.",
 )
 k_option = click.option(
     "-k",

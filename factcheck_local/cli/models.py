@@ -69,7 +69,7 @@ def _row(card: ModelCard) -> dict[str, object]:
 def pull_models(names: tuple[str, ...], source: str | None) -> None:
     """Fetch models, the defaults if none is named.
 
-    This command and "models export --with-wheels" are the only ones that fetch anything.
+    Nothing else fetches but "models export --with-wheels", and "factcheck demo" if you let it.
 
     An interrupted pull continues where it stopped.
 

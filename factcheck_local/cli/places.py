@@ -68,7 +68,8 @@ def stores_option(command: Decorated) -> Decorated:
     """
     return _store_options(
         command,
-        f"{_STORE_HELP} Repeatable; --collection NAME reads one inside, and is, too.",
+        f"{_STORE_HELP} Can be given several times. --collection NAME reads the collection NAME "
+        "inside the store; it can be repeated, too.",
         None,
         multiple=True,
     )

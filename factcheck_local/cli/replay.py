@@ -41,8 +41,8 @@ SHOWN = 20
 def command(run: str, store_path: ReadPlace | None, tolerance: float, as_json: bool) -> None:
     """Repeat RUN, the JSON of an earlier verify, and say whether anything differs.
 
-    Version, settings, prompts, models and index have to be those that the run records. Every
-    pair is read again; nothing is taken from the cache. Times are not compared.
+    Version, settings, prompts, models, thresholds and index have to be those that the run
+    records. Every pair is read again; nothing is taken from the cache. Times are not compared.
 
     \b
     Exit codes:

@@ -1,7 +1,7 @@
-"""Fetch a model's files: the only code of the package that fetches anything.
+"""Fetch a model's files, for ``factcheck models pull`` and ``factcheck demo``.
 
-It and ``models/openai_server``, which talks to servers that the user named, are
-all that reaches a network.
+Beside it only pip fetches, in a process of its own: wheels, for ``models export --with-wheels``.
+Whatever else reaches a network talks to addresses that the user named (``SECURITY.md``).
 
 Every part is checked before it is kept and kept until the whole is there, so
 that an interrupted pull continues where it stopped.

@@ -3,7 +3,8 @@
 A line is a JSON object whose ``hash`` is the SHA-256 of the line before it and of its own other
 fields, so that no line can be changed, taken out or moved without all behind it failing. Lines cut
 off at the end are missed only by whoever knows the last hash: keep that elsewhere now and then
-(``factcheck audit verify`` prints it, and compares it with ``--expect``). No text of an answer, a
+(``factcheck audit verify`` prints it, and looks for it with ``--expect``, which proves that nothing
+up to that line was cut off or changed; of later lines it proves nothing). No text of an answer, a
 query or a document stands here.
 """
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from factcheck_local.core.types import RelationLabel
+from factcheck_local.core.types import EvidenceLink, RelationLabel
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.loaders.text import META_KEYS
 from factcheck_local.indexer.reliability import (
@@ -20,6 +20,8 @@ from factcheck_local.indexer.reliability import (
     supersession,
 )
 from factcheck_local.markov import Network, infer, prior_factor, relation_factor
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.verdicts.network import discounted
 from tests.indexer.helpers import write
 
 from .pages import PAGES, blocks
@@ -75,7 +77,7 @@ def test_the_numbers_on_age(tmp_path: Path) -> None:
 def test_the_numbers_on_priors() -> None:
     """½ + prior · (s - ½), and odds that multiply, by the inference itself."""
 
-    def posterior(*passages: tuple[float, RelationLabel]) -> float:
+    def posterior(*passages: tuple[float, RelationLabel], strength: float = 0.95) -> float:
         factors, names = [prior_factor("claim", 0.5)], ["claim"]
         for number, (prior, label) in enumerate(passages):
             name = f"passage{number}"
@@ -83,7 +85,7 @@ def test_the_numbers_on_priors() -> None:
             factors.append(prior_factor(name, prior))
             factors.append(
                 relation_factor(
-                    label, name, "claim", 0.95, parameterisation="conditional", prior_y=0.5
+                    label, name, "claim", strength, parameterisation="conditional", prior_y=0.5
                 )
             )
         return infer(Network(tuple(names), tuple(factors))).p_true["claim"]
@@ -94,5 +96,9 @@ def test_the_numbers_on_priors() -> None:
     assert posterior((0.5, yes)) == pytest.approx(0.5 + 0.45 / 2)
     # odds 0.941/0.059 · 0.23/0.77
     assert posterior((0.98, yes), (0.6, no)) == pytest.approx(0.8265, abs=5e-5)
-    for number in ("94 %", "77 %", "83 %"):
+    links = [EvidenceLink(name, "claim", yes, probability=1.0, strength=0.95) for name in "ab"]
+    weaker = discounted(links, Settings().relation_correlation)[0].strength
+    left = posterior((0.98, yes), (0.6, no), strength=weaker)
+    assert left == pytest.approx(0.715, abs=5e-4)
+    for number in ("94 %", "77 %", "83 %", "71.5 %"):
         assert number in PAGE
