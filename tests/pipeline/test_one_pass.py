@@ -114,12 +114,32 @@ def test_a_clause_that_is_left_out_is_added() -> None:
     assert found.completed == 1
 
 
-@pytest.mark.parametrize("citation", ["[2, 3]", "[1-4]", "[1, p. 7]", "[3, Art. 99(6)]"])
+@pytest.mark.parametrize(
+    "citation", ["[2, 3]", "[1-4]", "[1, p. 7]", "[3, Art. 99(6)]", "[reef_2024.pdf, p. 4]"]
+)
 def test_a_citation_is_no_number_that_a_claim_left_out(citation: str) -> None:
     said = f"The lift carries 630 kg {citation}."
     found = apart(model(The="The lift carries 630 kg."), Answer(said))
     assert [a.text for a in found.atoms] == ["The lift carries 630 kg."]
     assert found.atoms[0].original == said
+
+
+def test_a_clause_without_a_subject_is_added_with_its_sentence() -> None:
+    said = "The film opened in 1954, runs for 207 minutes and tells of a village that is raided."
+    found = apart(model(The="The film opened in 1954."), Answer(said))
+    assert [a.text for a in found.atoms] == ["The film opened in 1954.", said]
+
+
+def test_a_name_with_a_relative_clause_is_no_clause() -> None:
+    said = "It was fed by two rivers, the Amu and the Syr, which were diverted in the 1960s."
+    found = apart(model(It="The lake was fed by the Amu."), Answer(said))
+    assert [a.text for a in found.atoms] == ["The lake was fed by the Amu.", said]
+
+
+def test_a_sentence_that_is_added_is_not_taken_apart() -> None:
+    said = "Its rivers, of which there are 2, include the Amu Darya and the Syr Darya."
+    found = apart(model(Its="The rivers of the lake are named."), Answer(said))
+    assert found.atoms[-1].text == said
 
 
 def test_a_failure_is_no_verdict_and_no_loss() -> None:

@@ -22,6 +22,15 @@ MIN_SHARE = 0.7
 #: Share of a clause's content words that the atoms have to take up.
 MIN_CLAUSE_SHARE = 0.5
 
+#: What a clause begins with that has its own subject; "runs for 207 minutes" has not.
+_SUBJECT = re.compile(
+    r"[\W_]*(?:[A-Z0-9]|(?:the|an?|no|nobody|nothing|each|every|all|both|some|any|it|he|she|they|we|"
+    r"you|this|that|these|those|there|its|his|her|their|our|your|my)\b)"
+)
+
+#: The verb behind it is another's: "the river, which was diverted".
+_RELATIVE = re.compile(r"\b(?:which|who|whom|whose|that|where)\b")
+
 #: One comma, in front of a conjunction: what it joins are clauses, and no list.
 _TWO_CLAUSES = re.compile(r"[^,;]*(?:, (?:and|but|while|whereas) |; )[^,;]*")
 
@@ -62,5 +71,12 @@ def left_out(kept: Sequence[str], sentence: str, also: Collection[str] = frozens
         for clause in clauses(sentence)
         if not numbers(clause) <= told or share_within(clause, said) < MIN_CLAUSE_SHARE
     ]
-    alone = _TWO_CLAUSES.fullmatch(sentence) or all(map(has_a_verb, missing))
+    alone = all(map(_SUBJECT.match, missing)) and (
+        _TWO_CLAUSES.fullmatch(sentence) or all(has_a_verb(_main(c)) for c in missing)
+    )
     return missing if alone else [sentence]
+
+
+def _main(clause: str) -> str:
+    """What stands in front of a relative clause."""
+    return _RELATIVE.split(clause, maxsplit=1)[0]

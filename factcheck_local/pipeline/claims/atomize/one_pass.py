@@ -58,8 +58,12 @@ MIN_KNOWN = 0.6
 #: Characters of an answer that are read at once, and of what stands in front of them.
 WINDOW, BEFORE = 5000, 1500
 
-#: A number in brackets names a source, a page or an article of it behind it; no claim takes it up.
-_CITATION = re.compile(r"\s*\[\d+(?:[,–-]\s*[^\[\]]{1,40})?\](?!\()")
+#: A number in brackets names a source, a page or an article of it behind it, as does a file or
+#: a page; no claim takes it up.
+_CITATION = re.compile(
+    r"\s*\[(?:\d+(?:[,–-]\s*[^\[\]]{1,40})?"
+    r"|[^\[\]\s]{1,80}\.[a-z]{2,5}(?:,[^\[\]]{1,40})?|pp?\.\s*\d[^\[\]]{0,20})\](?!\()"
+)
 
 #: Words of numbers, which are looked at as numbers.
 _SCALES = "thousand million billion"
@@ -124,8 +128,8 @@ def take_apart(
         kept = [text for text in parsed if founded(text, segment, around, answer.text)]
         large = counted_in(numbers(said), " ".join(segment.headings))
         added = left_out(kept, said, [large[n] for n in numbers(" ".join(kept)) & large.keys()])
-        whole = [one for text in (*kept, *added) for one in taken_apart(text)]
-        units = tuple((Kind.FACT, text) for text in dict.fromkeys(whole))
+        claims = [*(one for text in kept for one in taken_apart(text)), *added]
+        units = tuple((Kind.FACT, text) for text in dict.fromkeys(claims))
         return Split(units, len(parsed) - len(kept), bool(added))
 
     return each_segment(segments, split, chosen=chosen, progress=silent)
@@ -176,7 +180,10 @@ def _replies(
 ) -> dict[int, Labelled | ScoringError]:
     prompt = load_prompt(PROMPT)
     endings = [
-        prompt.close(headings=" > ".join(s.headings), part=" ".join(s.text.split())) for s in parts
+        prompt.close(
+            headings=" > ".join(s.headings), part=" ".join(_CITATION.sub("", s.text).split())
+        )
+        for s in parts
     ]
     try:
         found = model.label_and_write(
