@@ -12,8 +12,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from factcheck_local.cli import messages
 from factcheck_local.cli.common import check_writable, json_option, write_json
 from factcheck_local.cli.messages import complain, formerly, tell
+from factcheck_local.cli.progress import stage_progress
 from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.models.add import add_model, add_server
 from factcheck_local.models.cards import ROLES, ModelCard, find_card, load_cards
@@ -101,12 +103,19 @@ def _export(card: ModelCard) -> None:
 
 @contextmanager
 def _bytes_bar(what: str, size: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar over so many bytes; gives what is told of those that are done."""
+    """How far so many bytes are, a bar on a terminal; gives what is told of those that are done."""
+    if not sys.stderr.isatty() or messages.quiet:
+        show, done = stage_progress(), 0
+
+        def told(count: int) -> None:
+            nonlocal done
+            done += count
+            show(f"{what}, MB", done // 1_000_000, size // 1_000_000)
+
+        yield told
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    console = Console(stderr=True)
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
-    ) as bar:
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=size)
         yield lambda count: bar.advance(task, count)
         bar.update(task, completed=size)

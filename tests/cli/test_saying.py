@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from factcheck_local.cli import messages
+from factcheck_local.cli.models import _bytes_bar
 from factcheck_local.cli.progress import SECONDS, Lines, stage_progress
 
 from .helpers import factcheck, refused
@@ -28,6 +29,21 @@ def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> N
         "relate 20/100, 2 per second, 40 s left",
         "relate 40/100, 2 per second, 30 s left",
     ]
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_download_is_told_in_a_log_unless_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, quiet: bool
+) -> None:
+    monkeypatch.setenv(SECONDS, "1e-9")
+    monkeypatch.setattr(messages, "quiet", quiet)
+    with _bytes_bar("some-model", 300_000_000) as told:
+        told(100_000_000)
+        told(100_000_000)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split(",")[:2] for line in said] == (
+        [] if quiet else [["some-model", " MB 200/300"]]
+    )
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "nan"])
