@@ -227,3 +227,16 @@ def test_numbers_below_a_heading_are_in_its_unit() -> None:
     wrong = "Revenue in 2019 was €19.7 billion."
     found = apart(model(**{"|": f"{claims[0]}\n{wrong}"}), Answer(text))
     assert wrong not in [a.text for a in found.atoms]
+
+
+def test_a_cell_that_is_left_out_is_added_with_its_header() -> None:
+    head = "| Plan | Price | Notice |\n|---|---|---|\n"
+    found = apart(
+        model(**{"|": "Basic costs 9 euros."}), Answer(f"{head}| Basic | 9 euros | 30 days |\n")
+    )
+    assert [a.text for a in found.atoms][1:] == ["Basic costs 9 euros.", "Basic, Notice: 30 days."]
+    assert found.completed == 1
+    none = apart(model(**{"|": ""}), Answer(f"{head}| Basic | – | 30 days |\n"))
+    assert [a.text for a in none.atoms][1:] == ["Basic, Notice: 30 days."]
+    bare = apart(model(**{"|": ""}), Answer(f"{head}| Basic | | |\n"))
+    assert [a.text for a in bare.atoms][1:] == ["| Basic | | |"]

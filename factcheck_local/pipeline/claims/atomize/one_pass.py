@@ -29,6 +29,7 @@ from factcheck_local.pipeline.claims.atomize.checks import left_out
 from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
+from factcheck_local.pipeline.claims.atomize.rows import cells_left_out, is_row
 
 PROMPT = "claims"
 
@@ -95,8 +96,11 @@ def take_apart(
         chosen: which segments, counted from 0; None for all.
         progress: called as the units are done.
     """
+    said = {i: _CITATION.sub("", s.text) for i, s in enumerate(segments) if s.kind is None}
     asked = [
-        i for i, s in enumerate(segments) if s.kind is None and (chosen is None or i in chosen)
+        i
+        for i, text in said.items()
+        if (chosen is None or i in chosen) and (content_words(text) or numbers(text))
     ]
     replies: dict[int, Labelled | ScoringError] = {}
 
@@ -111,25 +115,29 @@ def take_apart(
             told(0, 0)
 
     def split(index: int) -> Split:
-        reply = replies[index]
+        segment, text = segments[index], said[index]
+        reply = replies.get(index)
+        if reply is None:
+            return Split(((Kind.META_STATEMENT, segment.text),))
         if isinstance(reply, ScoringError):
             raise reply
-        segment = segments[index]
         if reply.text is None:
             # The kind without claims that is most probable.
             label = 1 + int(np.argmax(reply.scores[1:]))
             return Split(((list(KINDS.values())[label], segment.text),))
-        said = _CITATION.sub("", segment.text)
-        if not (content_words(said) or numbers(said)):
-            return Split(((Kind.META_STATEMENT, segment.text),))
         earlier = answer.text[: segment.span.start]
         around = " ".join((answer.question or "", *segment.headings, earlier))
         parsed = parse_claims(reply.text)
-        kept = [text for text in parsed if founded(text, segment, around, answer.text)]
-        large = counted_in(numbers(said), " ".join(segment.headings))
-        added = left_out(kept, said, [large[n] for n in numbers(" ".join(kept)) & large.keys()])
-        claims = [*(one for text in kept for one in taken_apart(text)), *added]
-        units = tuple((Kind.FACT, text) for text in dict.fromkeys(claims))
+        kept = [one for one in parsed if founded(one, segment, around, answer.text)]
+        large = counted_in(numbers(text), " ".join(segment.headings))
+        also = [large[n] for n in numbers(" ".join(kept)) & large.keys()]
+        if is_row(text):
+            head = next((h for h in reversed(segment.headings) if is_row(h)), "")
+            added = cells_left_out(kept, text, head, also)
+        else:
+            added = left_out(kept, text, also)
+        claims = [*(part for one in kept for part in taken_apart(one)), *added]
+        units = tuple((Kind.FACT, one) for one in dict.fromkeys(claims or [text]))
         return Split(units, len(parsed) - len(kept), bool(added))
 
     return each_segment(segments, split, chosen=chosen, progress=silent)
@@ -166,7 +174,7 @@ def _known_numbers(segment: Segment, around: str) -> frozenset[str]:
 
 def _denials(segment: Segment) -> int:
     """How often a unit and its headings deny something."""
-    cells = len(_EMPTY_CELL.findall(segment.text)) if segment.text.startswith("|") else 0
+    cells = len(_EMPTY_CELL.findall(segment.text)) if is_row(segment.text) else 0
     return negations(" ".join((*segment.headings, segment.text))) + cells
 
 

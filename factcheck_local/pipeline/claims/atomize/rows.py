@@ -1,0 +1,41 @@
+"""Rows of a table: what their claims leave out, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from factcheck_local.core.text.wording import content_words, numbers, share_within
+from factcheck_local.indexer.tables import cells
+from factcheck_local.pipeline.claims.atomize.checks import MIN_CLAUSE_SHARE
+
+
+def is_row(text: str) -> bool:
+    """Whether a unit of an answer is a row of a table."""
+    return text.startswith("|")
+
+
+def cells_left_out(
+    kept: Sequence[str], row: str, head: str, also: Collection[str] = frozenset()
+) -> list[str]:
+    """The cells of a row that its claims do not take up, each with its name and its header.
+
+    A row as it stands says nothing without its head: "| Basic | 9 euros | 30 days |" becomes
+    "Basic, notice: 30 days.", if the price is claimed.
+
+    Args:
+        kept: claims of the row.
+        row: as it stands in the answer; the first cell names it.
+        head: the table's head row; empty for none.
+        also: numbers that the claims say otherwise.
+    """
+    name, *values = cells(row)
+    headers = [*cells(head)[1:], *[""] * len(values)]
+    said = " ".join(kept)
+    told = numbers(said) | frozenset(also)
+    found = []
+    for header, value in zip(headers, values, strict=False):
+        missing = not numbers(value) <= told or share_within(value, said) < MIN_CLAUSE_SHARE
+        if missing and (content_words(value) or numbers(value)):
+            named = ", ".join(part for part in (name, header) if part)
+            found.append(f"{named}: {value.rstrip('.')}." if named else value)
+    return found
