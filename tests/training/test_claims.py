@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import AttentionInterface, Qwen2Config, Qwen2ForCausalLM
 
 from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
 from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
@@ -14,12 +15,14 @@ from factcheck_local.correct.replace import Draft
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, KINDS, PROMPT
+from training.adapter.model import ATTENTION, Adapted, LowRank
+from training.adapter.model import _attention as attention
 from training.claims.answers import LabelledAnswer, answers, needs_question
 from training.claims.corrections import NOTHING, corrections, packed
 from training.claims.measure import items, names_no_subject
 from training.claims.measure_corrections import outcome, summary
 from training.claims.packing import KIND_WEIGHT, Packer
-from training.claims.train import rate
+from training.claims.train import Teacher, rate
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
 CORRECTIONS = ATOMS.parent / "corrections"
@@ -184,3 +187,36 @@ def test_a_correction_is_right_as_people_wrote_it() -> None:
 )
 def test_a_claim_that_does_not_say_of_whom_it_is(claim: str, *, vague: bool) -> None:
     assert names_no_subject(claim) is vague
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
+    """A GPU and some processors hold the weights in bfloat16; the losses are float32."""
+    AttentionInterface.register(ATTENTION, attention)
+    config = Qwen2Config(
+        **{"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3},
+        **{"num_attention_heads": 4, "num_key_value_heads": 2},
+        attn_implementation=ATTENTION,
+    )
+    torch.manual_seed(1)
+    network = Qwen2ForCausalLM(config).to(dtype)
+    network.requires_grad_(False)
+    for layer in network.model.layers[1:]:
+        layer.mlp.up_proj = LowRank(layer.mlp.up_proj, 4, 8)
+    model = Adapted(network, lambda text: [ord(c) for c in text], [65, 66, 67], 8)
+    (taught, *_) = packed(
+        corrections(CORRECTIONS, held_out=True)[:1],
+        tokenize=lambda text: [ord(c) % 300 for c in text],
+        template=chat_format("chatml"),
+        prompt=load_prompt(ADAPTED_CORRECTION),
+        most=10,
+    )
+    teacher = Teacher(model, 1, torch.arange(300))
+    first, weights = teacher.loss(taught, 0)
+    again, _ = teacher.loss(taught, 0)
+    assert first.dtype == torch.float32
+    assert len(first) == len(weights) == len(taught.wanted)
+    assert torch.allclose(first, again, atol=0.05), "what the lower layers made is kept"
+    assert 4 < first.mean() < 8, "near log 300 without training"
+    first.sum().backward()  # type: ignore[no-untyped-call]
+    assert all(p.grad is not None for p in model.adapter.values())

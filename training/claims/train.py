@@ -49,44 +49,46 @@ class Teacher:
         self._network = model.network
         self._first = first_layer
         self._vocabulary = vocabulary
-        self._place = torch.full((self._network.lm_head.weight.shape[0],), -1)
+        weights = self._network.lm_head.weight
+        self._device, self._dtype = weights.device, weights.dtype
+        self._place = torch.full((len(weights),), -1)
         self._place[vocabulary] = torch.arange(len(vocabulary))
-        self._words = self._network.lm_head.weight[vocabulary].float()
+        self._words = weights[vocabulary.to(self._device)].float()
         self._kept: dict[int, torch.Tensor] = {}
 
     def loss(self, taught: Taught, key: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Cross entropy of each token of the replies and its weight, shape (m,) each, in nats.
+
+        Both are on the model's device.
 
         Args:
             taught: an answer with parts and replies.
             key: the sequence's number in the run; nothing else may have it.
         """
         body = self._network.model
-        positions = taught.positions[None]
+        positions = taught.positions[None].to(self._device)
         with torch.no_grad():
-            turned = body.rotary_emb(self._words[:1], positions)
+            turned = body.rotary_emb(self._network.lm_head.weight[:1], positions)
             states = self._kept.get(key)
             if states is None:
-                states = body.embed_tokens(taught.tokens[None])
+                states = body.embed_tokens(taught.tokens[None].to(self._device))
                 states = self._through(body.layers[: self._first], states, taught, turned)
                 self._kept[key] = states.bfloat16()
-        states = states.float()
+        states = states.to(self._dtype)
         states = self._through(body.layers[self._first :], states, taught, turned)
-        logits = body.norm(states)[0, taught.at] @ self._words.T
-        return (
-            F.cross_entropy(logits, self._place[taught.wanted], reduction="none"),
-            taught.weights,
-        )
+        said = body.norm(states)[0, taught.at.to(self._device)].float()
+        wanted = self._place[taught.wanted].to(self._device)
+        losses = F.cross_entropy(said @ self._words.T, wanted, reduction="none")
+        return losses, taught.weights.to(self._device)
 
-    @staticmethod
     def _through(
-        layers: Sequence[Any], states: torch.Tensor, taught: Taught, turned: Any
+        self, layers: Sequence[Any], states: torch.Tensor, taught: Taught, turned: Any
     ) -> torch.Tensor:
         for layer in layers:
             states = layer(
                 states,
                 attention_mask=taught.segments,
-                position_ids=taught.positions[None],
+                position_ids=taught.positions[None].to(self._device),
                 position_embeddings=turned,
             )
         return states
@@ -116,6 +118,7 @@ class Teacher:
 @click.option("--lr", type=float, default=3e-4, show_default=True)
 @click.option("--tokens", type=int, default=1000, show_default=True, help="At most, at once.")
 @click.option("--template", default="chatml", show_default=True)
+@click.option("--device", default="cpu", show_default=True, help="cuda for a GPU.")
 @click.option("--threads", type=int, default=2, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True)
 def main(
@@ -131,6 +134,7 @@ def main(
     lr: float,
     tokens: int,
     template: str,
+    device: str,
     threads: int,
     seed: int,
 ) -> None:
@@ -138,7 +142,7 @@ def main(
     torch.set_num_threads(threads)
     torch.manual_seed(seed)
     out.mkdir(parents=True, exist_ok=True)
-    model = load(base, rank=rank, alpha=alpha, first_layer=first_layer)
+    model = load(base, rank=rank, alpha=alpha, device=device, first_layer=first_layer)
     packer = Packer(model.tokenize, chat_format(template), load_prompt("claims"))
     rng, shares = random.Random(seed), dict(sampled)
     lessons = [
