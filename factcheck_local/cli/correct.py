@@ -207,7 +207,7 @@ def _correct_stored(
     """
     store = open_stores(store_path) if store_path else None
     models = assessment["run"]["models"]
-    relation = next((m for m in models if m["role"] == "relation"), {})
+    relation: dict[str, Any] = next((m for m in models if m["role"] == "relation"), {})
     recorded = {**relation, "risk": assessment["run"]["risk"]}
     try:
         checker = FactChecker(

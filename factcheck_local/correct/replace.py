@@ -157,7 +157,7 @@ def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterat
     elif not new or normalised(new) == normalised(old):
         yield "the model did not change the sentence"
     unknown = numbers(new) - numbers(old) - numbers(quote)
-    if invented := {n for n in unknown if not _follows(n, new, old, quote)}:
+    if invented := frozenset(n for n in unknown if not _follows(n, new, old, quote)):
         yield f"the rewriting has a number that nobody gave: {min(invented)}"
     if invented := names(new) - content_words(old) - content_words(quote):
         yield f"the rewriting has a name that nobody gave: {min(invented)}"

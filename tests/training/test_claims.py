@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -193,13 +194,13 @@ def test_a_claim_that_does_not_say_of_whom_it_is(claim: str, *, vague: bool) -> 
 def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
     """A GPU and some processors hold the weights in bfloat16; the losses are float32."""
     AttentionInterface.register(ATTENTION, attention)
-    config = Qwen2Config(
-        **{"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3},
-        **{"num_attention_heads": 4, "num_key_value_heads": 2},
-        attn_implementation=ATTENTION,
-    )
+    sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3}
+    heads: dict[str, Any] = {"num_attention_heads": 4, "num_key_value_heads": 2}
+    config = Qwen2Config(vocab_size=300, **sizes, **heads)
+    config._attn_implementation = ATTENTION
     torch.manual_seed(1)
-    network = Qwen2ForCausalLM(config).to(dtype)
+    network: Any = Qwen2ForCausalLM(config)
+    network.to(dtype)
     network.requires_grad_(False)
     for layer in network.model.layers[1:]:
         layer.mlp.up_proj = LowRank(layer.mlp.up_proj, 4, 8)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def main(own: Path, out: Path, assigned: tuple[str, ...], limit: int | None) -> 
     rows = []
     for item in corrections(own / "corrections", held_out=True)[:limit]:
         key = key_of({"item": repr(item), "llm": identity(llm)})
-        rows.append(results.get(key, lambda item=item: measured(item, llm)))
+        rows.append(results.get(key, partial(measured, item, llm)))
     found = summary(rows) | {"model": identity(llm), "settings": settings.line()}
     click.echo(json.dumps(found, indent=2))
 
