@@ -213,8 +213,8 @@ def test_a_run_under_a_former_name_is_read_by_all(tmp_path: Path, store: Path) -
     (tmp_path / "record.json").write_text(json.dumps({"output": ANSWER, "atoms": atoms}))
     now, then = tmp_path / "now.json", tmp_path / "then.json"
     options = ("--store", store, "--format", "json", "--output", now)
-    chosen = ("--set", "atomizer=factbench")
-    assert factcheck("verify", tmp_path / "record.json", *chosen, *options).code == 0
+    (store.parent / "factcheck.toml").write_text('[verify]\natomizer = "factbench"\n')
+    assert factcheck("verify", tmp_path / "record.json", *options).code == 0
     value = json.loads(now.read_text())
     value["run"]["settings"]["atomizer"] = "verify"
     then.write_text(json.dumps(value))

@@ -384,9 +384,13 @@ def test_json_alone_goes_to_stdout(record: Path) -> None:
 
 
 @pytest.mark.usefixtures("faked")
-def test_how_to_retrieve_is_in_the_signature(record: Path) -> None:
-    chosen = ("--set", "queries=llm", "--set", "rerank=encoder", "--format", "json")
-    run = json.loads(factcheck("verify", record, *chosen).out)["run"]
+def test_how_to_retrieve_is_in_the_signature(
+    record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chosen = '[verify]\nqueries = "llm"\nrerank = "encoder"\n'
+    (tmp_path / "factcheck.toml").write_text(chosen)
+    run = json.loads(factcheck("verify", record, "--format", "json").out)["run"]
     assert (run["settings"]["queries"], run["settings"]["rerank"]) == ("llm", "encoder")
     assert "|queries:llm|query_rounds:1|rerank:encoder|" in run["signature"]
     # The record brings its contexts, so neither was used.

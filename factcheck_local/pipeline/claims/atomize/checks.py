@@ -22,11 +22,8 @@ MIN_SHARE = 0.7
 #: Share of a clause's content words that the atoms have to take up.
 MIN_CLAUSE_SHARE = 0.5
 
-#: What a clause begins with that has its own subject; "runs for 207 minutes" has not.
-_SUBJECT = re.compile(
-    r"[\W_]*(?:[A-Z0-9]|(?:the|an?|no|nobody|nothing|each|every|all|both|some|any|it|he|she|they|we|"
-    r"you|this|that|these|those|there|its|his|her|their|our|your|my)\b)"
-)
+#: Words of a clause that may have its own subject; "turn white" has none.
+MIN_CLAUSE_WORDS = 4
 
 #: The verb behind it is another's: "the river, which was diverted".
 _RELATIVE = re.compile(r"\b(?:which|who|whom|whose|that|where)\b")
@@ -71,8 +68,9 @@ def left_out(kept: Sequence[str], sentence: str, also: Collection[str] = frozens
         for clause in clauses(sentence)
         if not numbers(clause) <= told or share_within(clause, said) < MIN_CLAUSE_SHARE
     ]
-    alone = all(map(_SUBJECT.match, missing)) and (
-        _TWO_CLAUSES.fullmatch(sentence) or all(has_a_verb(_main(c)) for c in missing)
+    long = all(len(clause.split()) >= MIN_CLAUSE_WORDS for clause in missing)
+    alone = (long and _TWO_CLAUSES.fullmatch(sentence)) or all(
+        has_a_verb(_main(clause)) for clause in missing
     )
     return missing if alone else [sentence]
 
