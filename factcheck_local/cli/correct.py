@@ -208,7 +208,7 @@ def _correct_stored(
     store = open_stores(store_path) if store_path else None
     models = assessment["run"]["models"]
     relation: dict[str, Any] = next((m for m in models if m["role"] == "relation"), {})
-    recorded = {**relation, "risk": assessment["run"]["risk"]}
+    recorded = {**relation, "risk": assessment["run"].get("risk")}
     try:
         checker = FactChecker(
             settings_of(assessment, name),

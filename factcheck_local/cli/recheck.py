@@ -38,6 +38,9 @@ from factcheck_local.scale.worker import Plan, Task, Tasks, Worker
 #: What a run's claims come to now, or why that cannot be said.
 _New = dict[str, Any] | FactcheckError
 
+#: Exit codes, the one that matters most last: a run that could not be repeated hides the others.
+_WORST = (0, DIFFERS, UNSCORED, BAD_INPUT)
+
 
 @dataclass(frozen=True, slots=True)
 class _Past:
@@ -210,10 +213,6 @@ def _exit_code(found: _Rechecked) -> int:
     if found.unscored:
         return UNSCORED
     return 0 if found.comparison is None or found.comparison.same else DIFFERS
-
-
-#: Exit codes, the one that matters most last: a run that could not be repeated hides the others.
-_WORST = (0, DIFFERS, UNSCORED, BAD_INPUT)
 
 
 def _show(found: _Rechecked, present: frozenset[str], *, written: bool) -> None:

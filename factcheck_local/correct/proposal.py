@@ -123,14 +123,14 @@ def _drafts(assessment: _Row, units: Sequence[_Unit], checker: FactChecker) -> d
         wrong = [w for c in unit.of("contradicted") if (w := _against(c, passages))]
         if wrong and len(wrong) == len(unit.of("contradicted")):
             headings = next((s.headings for s in parts if s.span == unit.span), ())
-            earlier = [s.text for s in parts if s.span.end <= unit.span.start]
+            earlier = (s.text for s in reversed(parts) if s.span.end <= unit.span.start)
             found[i] = rewrite(
                 unit.text,
                 wrong,
                 checker.llm,
                 others=[c["text"] for c in unit.claims if c["verdict"] != "contradicted"],
                 heading=" > ".join(headings),
-                before=" ".join("".join(earlier[-1:]).strip("#*_ ").split()),
+                before=" ".join(next(earlier, "").strip("#*_ ").split()),
             )
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -134,4 +135,30 @@ def test_a_bold_sentence_is_a_sentence() -> None:
     assert [(u.text, u.kind) for u in units] == [
         ("**See a doctor by day three.**", None),
         ("The plant pays.", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**30 days**",  # the answer itself
+        "See below.\n\n**Porto**",
+        "- **Free parking**\n- **A gym**\n- lunch",
+        "**The notice period is eight weeks.**\n\nSo plan ahead.",
+        "**See a doctor by day three.**\n\nSo plan ahead.",
+        "**30 days**\nThe policy says so.",
+        "Room 12\nIt is next to the lift.",
+    ],
+)
+def test_what_may_be_a_claim_is_left_to_the_model(said: str) -> None:
+    assert all(unit.kind is None for unit in segment(said))
+
+
+def test_a_number_that_counts_a_heading_is_none_of_its_own() -> None:
+    units = segment("**1. Scope**\n\nAll sites.\n\n**Stage 2: Proposal**\n\nIt is due.")
+    assert [u.kind for u in units] == [Kind.META_STATEMENT, None, None, None]
+    assert [u.headings for u in units if u.kind is None] == [
+        ("1. Scope",),
+        (),
+        ("Stage 2: Proposal",),
     ]

@@ -9,19 +9,25 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from factcheck_local.core.text.sentences import sentence_spans
-from factcheck_local.core.text.wording import content_words, has_a_verb
+from factcheck_local.core.text.wording import content_words, has_a_verb, numbers
 from factcheck_local.core.types import Kind, Segment, Span
 
 _LINE_END = re.compile(r"\r\n?|\n")
 
 _WORDS = r"[^*\s][^*\n]*"
 
-#: Bold words at the start of a paragraph, followed by what they are the heading of. More than
-#: four words and a full stop are a sentence that somebody wanted to stand out.
+#: Most words of a heading with a full stop; more are a sentence that somebody wanted to stand out.
+_MOST_RUN_IN = 4
+
+#: Bold words at the start of a paragraph, followed by what they are the heading of.
 _RUN_IN_HEADING = re.compile(
-    rf"\*\*(?:({_WORDS}[:?])\*\*\s+|((?:[^*\s]+[ \t]+){{0,3}}[^*\s]+\.)\*\*\s+"
+    rf"\*\*(?:({_WORDS}[:?])\*\*\s+"
+    rf"|((?:[^*\s]+[ \t]+){{0,{_MOST_RUN_IN - 1}}}[^*\s]+\.)\*\*\s+"
     rf"|({_WORDS})\*\*(?::\s+|[ \t]*(?:\r\n?|\n)\s*))(?=\S)"
 )
+
+#: What counts headings in front of them.
+_NUMBERED = re.compile(r"^\W*\d{1,2}[.):]\s")
 
 #: A paragraph of nothing else is a heading, too.
 _BOLD = re.compile(rf"\*\*({_WORDS})\*\*:?")
@@ -100,17 +106,22 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
             start = _content_start(text, token.content, start, end)
             lead_ins = [(n, said) for n, said in lead_ins if n < token.level]
             stop = start + len(text[start:end].rstrip())
-            if bold := _BOLD.fullmatch(text, start, stop):
-                said = bold[1].rstrip(":. ")
-                path = (*above, *(said for _, said in lead_ins))
-                yield from _whole(text, start, end, index, path, Kind.META_STATEMENT)
+            bold = _BOLD.fullmatch(text, start, stop)
+            heading = bold[1].rstrip(":. ") if bold and not _is_sentence(bold[1]) else None
+            if heading is not None and token.level == 1:
+                headings = [(n, said) for n, said in headings if n < _BOLD_LEVEL]
+            path = tuple(said for _, said in (*headings, *lead_ins))
+            if heading is not None:
+                # With nothing below it is no heading, but perhaps an item or the answer itself.
+                below = [t.type for t in tokens[index + 2 : index + 3]]
+                ends = not below or below[0].endswith("_close")
+                kind = None if ends else _heading_kind(heading)
+                yield from _whole(text, start, end, index, path, kind)
                 if token.level > 1:
-                    lead_ins.append((token.level, said))
+                    lead_ins.append((token.level, heading))
                 else:
-                    headings = [(n, said) for n, said in headings if n < _BOLD_LEVEL]
-                    headings.append((_BOLD_LEVEL, said))
+                    headings.append((_BOLD_LEVEL, heading))
             else:
-                path = (*above, *(said for _, said in lead_ins))
                 found = list(_paragraph(text, start, end, index, path))
                 yield from found
                 # A paragraph of what only Python takes as white space has none.
@@ -128,17 +139,30 @@ def _paragraph(
     title = _TITLE_LINE.match(text, start, end)
     if title and not has_a_verb(title[1]) and content_words(title[1].split()[-1]):
         span = Span(start, title.end(1))
-        yield Segment(span.of(text), span, paragraph, headings, Kind.META_STATEMENT)
+        yield Segment(span.of(text), span, paragraph, headings, _heading_kind(title[1]))
         headings, start = (*headings, title[1]), title.end()
     for begin, stop in _pieces(text, start, end):
         path = headings
         if run_in := _RUN_IN_HEADING.match(text, begin, stop):
             span = Span(begin, begin + len(run_in[0].rstrip()))
-            yield Segment(span.of(text), span, paragraph, path, Kind.META_STATEMENT)
+            kind = _heading_kind(run_in[3]) if run_in[3] else Kind.META_STATEMENT
+            yield Segment(span.of(text), span, paragraph, path, kind)
             path = (*path, (run_in[1] or run_in[2] or run_in[3]).rstrip(":. "))
             begin = run_in.end()
         for span in _sentences(text, begin, stop):
             yield _sentence(span, text, paragraph, path)
+
+
+def _is_sentence(bold: str) -> bool:
+    """Whether words that stand out state something, and are no heading."""
+    words = bold.split()
+    stops = bold.endswith(".") and len(words) > _MOST_RUN_IN
+    return not bold.endswith("?") and (stops or has_a_verb(bold))
+
+
+def _heading_kind(said: str) -> Kind | None:
+    """A heading claims nothing; one with a number may ("**30 days**"), which a model decides."""
+    return None if numbers(_NUMBERED.sub("", said)) else Kind.META_STATEMENT
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:

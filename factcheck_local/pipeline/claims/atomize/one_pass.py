@@ -111,7 +111,7 @@ def take_apart(
     for shown, group in _windows(answer.text, segments, asked):
         for at in range(0, len(group), TOGETHER):
             together = group[at : at + TOGETHER]
-            parts = [segments[i] for i in together]
+            parts = [(segments[i].headings, said[i]) for i in together]
             replies |= _replies(shown, parts, together, answer, model, told)
             told(0, 0)
 
@@ -181,7 +181,7 @@ def _denials(segment: Segment) -> int:
 
 def _replies(
     shown: str,
-    parts: Sequence[Segment],
+    parts: Sequence[tuple[tuple[str, ...], str]],
     places: Sequence[int],
     answer: Answer,
     model: Adapted,
@@ -189,10 +189,8 @@ def _replies(
 ) -> dict[int, Labelled | ScoringError]:
     prompt = load_prompt(PROMPT)
     endings = [
-        prompt.close(
-            headings=" > ".join(s.headings), part=" ".join(_CITATION.sub("", s.text).split())
-        )
-        for s in parts
+        prompt.close(headings=" > ".join(headings), part=" ".join(text.split()))
+        for headings, text in parts
     ]
     try:
         found = model.label_and_write(
