@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from factcheck_local.cli import messages
 from factcheck_local.cli.models import _bytes_bar
-from factcheck_local.cli.progress import SECONDS, Lines, stage_progress
+from factcheck_local.cli.progress import SECONDS, Lines, index_progress, stage_progress
+from factcheck_local.indexer.sync import Step
 
 from .helpers import factcheck, refused
 
@@ -104,3 +106,19 @@ def test_verbose_says_each_thing_once(tmp_path: Path) -> None:
     (tmp_path / "g.json").write_text(json.dumps(GRAPH))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == ["a stage", "WARNING factcheck_local.x: beware"]
+
+
+def test_a_file_name_steers_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with index_progress() as show:
+        assert show is not None
+        show(Step(0, 1, 0, 10, 0, "notes\x1b]0;title.md"))
+    assert "notes" in screen.getvalue()
+    assert "\x1b]0;title" not in screen.getvalue()

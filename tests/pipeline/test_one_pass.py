@@ -11,6 +11,7 @@ from factcheck_local.core.types import Answer, Kind
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.fake import FakeAdapted
 from factcheck_local.pipeline.claims.atomize import Atomized, take_apart
+from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.one_pass import KINDS, WINDOW
 from factcheck_local.pipeline.claims.split import segment
 
@@ -137,7 +138,8 @@ def test_a_name_with_a_relative_clause_is_no_clause() -> None:
 
 
 def test_a_sentence_that_is_added_is_not_taken_apart() -> None:
-    said = "Its rivers, of which there are 2, include the Amu Darya and the Syr Darya."
+    said = "Its rivers, of which there are 3, include the Amu Darya, the Syr Darya and the Ili."
+    assert len(taken_apart(said)) == 3
     found = apart(model(Its="The rivers of the lake are named."), Answer(said))
     assert found.atoms[-1].text == said
 
