@@ -8,7 +8,9 @@ In an environment of its own (torch first, or its dependencies bring a CUDA buil
     python -m benchmarks.peer_factreasoner --peer-python PEER/bin/python
 
 The pairs are the first 40 of atom and context in FactReasoner's own sample record,
-in the file's order. FactReasoner asks an OpenAI-compatible server on loopback,
+in the file's order; with ``--assessment FILE`` those that a run compared, of an answer
+that ``factcheck verify --format json`` judged, passage by passage: there a passage serves
+several claims, and there is no gold. FactReasoner asks an OpenAI-compatible server on loopback,
 ``llama_cpp.server`` with the GGUF, context length, chat format and threads that we
 use ourselves, one pair after the other: the server reads one prompt at a time, and a
 queue of forty would run into the client's timeout. It generates its reasoning before
@@ -60,17 +62,22 @@ TITLES = {
     "atom_accuracy": "accuracy on atoms",
     "atom_balanced_accuracy": "balanced accuracy on atoms",
 }
+#: What the accuracies rest on.
+GOLD = (
+    " Gold is known of atoms only: a pair counts as right if it is called entailment where "
+    "its atom is supported, and is not where it is not."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPair:
-    """An atom with one of its contexts; ``supported`` is the atom's own label."""
+    """An atom with one of its contexts; ``supported`` is the atom's own label, if it has one."""
 
     atom: str
     context: str
     premise: str
     hypothesis: str
-    supported: bool
+    supported: bool | None
 
 
 def main() -> None:
@@ -78,8 +85,9 @@ def main() -> None:
     go_offline()
     options = _options()
     card = find_card(options.model, "llm")
-    record = options.data / RECORD
-    pairs = read_pairs(record)[: options.limit]
+    given = options.assessment or options.data / RECORD
+    read = read_compared if options.assessment else read_pairs
+    pairs = read(given)[: options.limit]
     ours = run_ours(card.id, pairs)
     peer = run_peer(card, pairs, options)
     labels = {
@@ -90,9 +98,9 @@ def main() -> None:
     result = {
         "signature": f"{Settings(relation='llm').line()}|model:{card.id}@{card.sha256[:12]}"
         f"|fact-reasoner:{peer['version']}|pairs:{len(pairs)}|temperature:{options.temperature}"
-        f"|data@{sha256_of(record)[:12]}|machine:{machine()}",
+        f"|data@{sha256_of(given)[:12]}|machine:{machine()}",
         "model": {"id": card.id, "sha256": card.sha256},
-        "data_sha256": sha256_of(record),
+        "data_sha256": sha256_of(given),
         "ours": _summary(pairs, ours),
         "peer": _summary(pairs, peer),
         "agreement": float(matrix.trace() / len(pairs)),
@@ -113,6 +121,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--peer-python", required=True, help="interpreter with FactReasoner")
     parser.add_argument("--model", default=DEFAULT_LLM)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--assessment", type=Path, help="of a run whose pairs are taken")
     parser.add_argument("--limit", type=int, default=40, help="pairs")
     parser.add_argument("--temperature", type=float, help="of FactReasoner's requests")
     parser.add_argument(
@@ -139,6 +148,27 @@ def read_pairs(path: Path) -> list[GoldPair]:
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: not a labelled record of FactReasoner: {error!r}") from error
+
+
+def read_compared(path: Path) -> list[GoldPair]:
+    """The pairs of claim and passage that a run compared, those of a passage together.
+
+    Raises:
+        InputError: if the file cannot be read or is no assessment.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        texts = {context["id"]: context["text"] for context in found["contexts"]}
+        atoms = {atom["id"]: atom["text"] for atom in found["atoms"]}
+        pairs = [
+            GoldPair(r["to"], r["from"], texts[r["from"]], atoms[r["to"]], None)
+            for r in found["relations"]
+            if r["to"] in atoms
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not an assessment: {error!r}") from error
+    place = {context: i for i, context in enumerate(texts)}
+    return sorted(pairs, key=lambda pair: place[pair.context])
 
 
 def run_ours(model_id: str, pairs: Sequence[GoldPair]) -> dict[str, Any]:
@@ -199,16 +229,21 @@ def _summary(pairs: Sequence[GoldPair], found: dict[str, Any]) -> dict[str, Any]
 
 
 def gold_accuracy(pairs: Sequence[GoldPair], labels: Sequence[str]) -> dict[str, float | None]:
-    """How well predicted labels tell supported atoms from others, by pair and by atom."""
+    """How well predicted labels tell supported atoms from others, by pair and by atom.
+
+    Each is None where atoms have no label.
+    """
+    supported = [pair.supported for pair in pairs if pair.supported is not None]
+    if len(supported) < len(pairs):
+        return dict.fromkeys(name for name in TITLES if "accuracy" in name)
     votes: dict[str, int] = {}
     gold: dict[str, bool] = {}
     for pair, label in zip(pairs, labels, strict=True):
-        gold[pair.atom] = pair.supported
+        gold[pair.atom] = bool(pair.supported)
         vote = {"entailment": 1, "contradiction": -1}.get(label, 0)
         votes[pair.atom] = votes.get(pair.atom, 0) + vote
     hits = [(votes[atom] > 0) == supported for atom, supported in gold.items()]
     entailed = [label == "entailment" for label in labels]
-    supported = [pair.supported for pair in pairs]
     return {
         "atom_accuracy": sum(hits) / len(hits),
         "atom_balanced_accuracy": balanced_accuracy(
@@ -232,8 +267,7 @@ def to_markdown(result: dict[str, Any]) -> str:
     lines += [
         "",
         f"{ratio:.1f} times the pairs a second; the same label for {result['agreement']:.3f} of "
-        f"{len(result['pairs'])} pairs. Gold is known of atoms only: a pair counts as right if it "
-        "is called entailment where its atom is supported, and is not where it is not.",
+        f"{len(result['pairs'])} pairs." + ("" if ours["pair_accuracy"] is None else GOLD),
         "",
         f"signature: `{result['signature']}`",
     ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from benchmarks.nli.gate import gate_report
 from benchmarks.nli.pairs import DevSet, Pair
 from benchmarks.nli.quotes import quote_report, quoted_sentences
 from benchmarks.nli.wice import WiceClaim
-from benchmarks.peer_factreasoner import GoldPair, gold_accuracy, to_markdown
+from benchmarks.peer_factreasoner import GoldPair, gold_accuracy, read_compared, to_markdown
+from factcheck_local.core.errors import InputError
 from factcheck_local.core.types import Span
 from factcheck_local.models.contracts import FloatArray
 
@@ -112,3 +115,28 @@ def test_a_peer_stands_beside_ours() -> None:
     page = to_markdown(result)
     assert "| pairs without an answer | 0 | 1 |" in page
     assert "25.0 times the pairs a second; the same label for 0.500 of 2 pairs" in page
+
+
+def test_pairs_of_a_run_come_passage_by_passage_and_without_gold(tmp_path: Path) -> None:
+    found = {
+        "atoms": [{"id": "a1", "text": "One."}, {"id": "a2", "text": "Two."}],
+        "contexts": [{"id": "c1", "text": "First."}, {"id": "c2", "text": "Second."}],
+        "relations": [
+            {"from": "c2", "to": "a1"},
+            {"from": "c1", "to": "a1"},
+            {"from": "c1", "to": "c2"},
+            {"from": "c1", "to": "a2"},
+        ],
+    }
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(found))
+    pairs = read_compared(file)
+    assert [(p.premise, p.hypothesis) for p in pairs] == [
+        ("First.", "One."),
+        ("First.", "Two."),
+        ("Second.", "One."),
+    ]
+    assert set(gold_accuracy(pairs, ["neutral"] * 3).values()) == {None}
+    file.write_text("{}")
+    with pytest.raises(InputError, match="not an assessment"):
+        read_compared(file)
