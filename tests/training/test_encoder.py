@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -15,11 +16,13 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertForSequenceClassification
 
+from factcheck_local.core.types import Relation
+from factcheck_local.pipeline.relation import Premise
 from factcheck_local.pipeline.relation.calibration import Calibration
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
 from training.adapter import mixture as adapter_mixture
 from training.adapter.groups import Claim, Group, soft
-from training.encoder import calibrate, evaluate, export, mixture, restore, train, unlabelled
+from training.encoder import calibrate, evaluate, export, label, mixture, restore, train, unlabelled
 from training.encoder.evaluate import Judged
 from training.encoder.reading import Reader, batches, cut
 from training.measures import Row
@@ -319,6 +322,45 @@ def test_a_claim_is_read_against_near_passages_and_its_own_half_of_the_time() ->
     found = [unlabelled.nearest(passages[0], passages, 0, rng) for _ in range(400)]
     assert {tuple(rows) for rows in found} == {(0, 1, 2), (1, 2, 3)}
     assert sum(0 in rows for rows in found) / 400 == pytest.approx(unlabelled.OWN, abs=0.1)
+
+
+class Teacher:
+    """Calls a claim entailed by how long it is, and counts what it reads."""
+
+    id = "teacher"
+    sha256 = "0" * 64
+
+    def __init__(self) -> None:
+        self.read: list[tuple[str, int]] = []
+
+    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+        self.read.append((premise.text, len(hypotheses)))
+        return [Relation(len(h) / 100, 0.1, 0.9 - len(h) / 100) for h in hypotheses]
+
+
+def test_a_teacher_labels_passage_by_passage_and_goes_on(tmp_path: Path) -> None:
+    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "soft.jsonl"
+    rows = [
+        {"title": "T", "premise": premise, "hypothesis": claim}
+        for premise, claims in (("first", ["a", "bb"]), ("second", ["ccc"]), ("third", ["dddd"]))
+        for claim in claims
+    ]
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found, teacher = label.passages(pairs), Teacher()
+    assert label.label(found, teacher, out, 2) == 2
+    assert teacher.read == [("first", 2)]
+    # A kill in the middle of a line: that pair alone is read once more.
+    out.write_text(out.read_text()[:-5])
+    assert label.label(found, teacher, out, None) == 3
+    assert teacher.read[1:] == [("first", 1), ("second", 1), ("third", 1)]
+    assert [json.loads(line) for line in out.read_text().splitlines()] == [
+        {**row, "p": [len(row["hypothesis"]) / 100, 0.1, 0.9 - len(row["hypothesis"]) / 100]}
+        for row in rows
+    ]
+    assert [len(group.claims) for group in soft(out)] == [2, 1, 1]
+    pairs.write_text('{"premise": "first"}\n')
+    with pytest.raises(click.ClickException, match="not unlabelled pairs: KeyError"):
+        label.passages(pairs)
 
 
 def test_what_a_bound_settles() -> None:
