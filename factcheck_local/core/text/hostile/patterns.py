@@ -43,6 +43,24 @@ _TOLD = (
     r"|\b(?:and|then|please|must|should|shall|you|now|always|just|simply|instead|only|so)\s+)"
 )
 _CLAIMS = r"(?:claim|statement|hypothes[ie]s|assertion|sentence|pair)s?"
+#: A claim that something restricts is one of people, of expenses or insurance: "claims that are …".
+_UNRESTRICTED = r"(?:(?!\b(?:that|which|who|if|only|unless|once|when|whether|not|incorrect|incomplete)\b)[^.!?\n])"
+#: What bears a claim out, or from when on it counts: "supported by a receipt". A model is told of
+#: the text in front of it alone.
+_NO_CONDITION = (
+    r"(?! (?:by|with|if|only|unless|when|once|until|before|for \w+ (?:days|weeks|months|years)|in \w+)\b"
+    r"(?! (?:the|this) (?:passage|text|document|page|source|context)))"
+)
+#: Instructions of strangers, which every security policy warns of.
+_OF_STRANGERS = (
+    r"(?! (?:received|sent|arriving|that (?:arrive|come)|by (?:e-?mail|phone|post|text|fax)|"
+    r"(?:in|over) (?:e-?mails?|(?:text )?messages|the phone)|from (?:unknown|unverified|strangers|anyone|"
+    r"third|outside|external|people|callers|senders))\b)"
+)
+_NO_TRADE = (
+    r"(?! (?:developer|engineer|researcher|team|vendor|user|provider|company|supplier|deployer|lab|firm|"
+    r"start-?up)s?\b)"
+)
 _MODEL = (
     r"(?:a\.?i\.?|llms?|gpt\w*|(?:large )?language models?|chat ?bots?|(?:ai|virtual) (?:agent|assistant)s?"
     r"|fact[- ]?check(?:er|ing (?:system|model|tool|bot))s?|(?:automated|automatic|nli|ai) "
@@ -57,23 +75,25 @@ _PATTERNS = [
     r"^\W{0,9}#{2,6}\s*(?:new |system )?(?:instruction|response|system|prompt|human|assistant)s?\b\W*(?:$|:)",
     # Against the instructions.
     r"\b(?:ignore|disregard|forget|override|bypass|discard|neglect|(?:do not|don't|stop) "
-    r"(?:follow|obey|heed|apply)(?:ing)?)\b[^.!?\n]{0,50}?\b(?:instructions?|prompts?|directions|directives|"
+    r"(?:follow|obey|heed|apply)(?:ing)?)\b[^.!?\n]{0,50}?\b(?:(?:instructions?|prompts?|directions|directives)"
+    + _OF_STRANGERS
+    + r"|"
     r"(?:the )?(?:text|passage|context|document|examples?|messages?) (?:above|before)|"
     r"(?:above|previous|preceding|prior|foregoing|earlier) "
     r"(?:text|passage|context|document|examples?|messages?|rules|commands?)|told (?:above|before|so far)|"
     r"everything (?:above|before|else|so far)|all of the above)\b",
     r"\b(?:ignore|disregard|forget)\b (?:all |everything )?(?:of )?(?:the |that is )?"
     r"(?:above|foregoing|preceding)\s*(?:[.,;:!]|$|\band\b)",
-    r"^\W*(?:new|updated|additional|revised|secret|real|override)\s+(?:system )?"
-    r"(?:instruction|prompt|directive)s?\s*[:!–—-]",
+    r"^\W*(?:(?:new|updated|additional|revised|secret|real|override)\s+(?:system )?(?:instruction|prompt)s?|"
+    r"(?:(?:new|updated|additional|revised)\s+system|secret|real|override)\s+directives?)\s*[:!–—-]",
     r"\byour (?:new |real |only |actual )?(?:instructions?|task|prompt|job|role) (?:has|have|is|are) "
     r"(?:now |been |changed|to (?:answer|reply|output|say|agree|confirm|label|mark))",
     # To a model.
     rf"\b(?:note|message|attention|instructions?|memo|hint|reminder|notice|warning|dear|hey|hello)\b"
     rf"[,:]?\s*(?:to|for)?\s*(?:the|any|all|every|our)?\s*{_MODEL}\b",
-    rf"\bif you are (?:an? |the )?{_MODEL}\b(?! (?:developer|engineer|researcher|team|vendor|user))",
+    rf"\bif you are (?:an? |the )?{_MODEL}\b{_NO_TRADE}",
     rf"\byou are (?:now |no longer )(?:an? |the )?(?:[\w-]+ ){{0,2}}{_MODEL}\b",
-    r"\b(?:as|being) an? (?:ai|(?:large )?language model|llm)\b",
+    rf"\b(?:as|being) an? (?:ai|(?:large )?language model|llm)\b{_NO_TRADE}",
     rf"^\W*{_MODEL}\s*[,:]\s*(?:please|you|answer|reply|ignore|treat|mark|label|output)\b",
     # What to answer.
     rf"(?:{_TOLD}|\bto )(?:answer|reply|respond|output|print|return|write|say|says|choose|select|pick|emit|"
@@ -81,8 +101,8 @@ _PATTERNS = [
     rf"(?:{_TOLD}|\bto )(?:answer|reply|respond|output|predict|classif\w+|label|choose|pick|mark)\b"
     rf"[^.!?\n]{{0,40}}?\b(?:(?-i:{_SHOUTED})|entailment|contradiction|neutral|supported|refuted)\b",
     rf"{_TOLD}(?:mark|label|classify|judge|treat|rate|grade|score|consider|regard|count|accept|declare|"
-    rf"assess|confirm|reject)\b[^.!?\n]{{0,30}}\b(?:{_CLAIMS}|everything|anything|whatever)\b"
-    rf"[^.!?\n]{{0,40}}\b{_TRUTH}\b",
+    rf"assess|confirm|reject)\b{_UNRESTRICTED}{{0,30}}\b(?:{_CLAIMS}|everything|anything|whatever)\b"
+    rf"{_UNRESTRICTED}{{0,40}}\b{_TRUTH}\b{_NO_CONDITION}",
     r"\b(?:answer|label|letter|verdict|relation|classification|prediction|judge?ment)s?\b"
     r"[\"'”]?(?: (?:for|to|of) [^.!?\n:=]{1,40}?)?\s*(?:is|are|:|=|->|must be|should be|has to be|will be|shall be)"
     rf"\s*(?:always |only |clearly |just |simply |the letter |option )?(?:{_LABEL}|[\"'“]?{_WORDS}\b)",
@@ -93,8 +113,8 @@ _PATTERNS = [
     r"(?:[01](?:\.\d+)?\b|true|false)",
     # What claims are.
     rf"\b(?:every|any|each|all|following|next|whichever) (?:other |further |of the )?{_CLAIMS}\b"
-    rf"(?: (?:below|above|that follows?|about \w+|you (?:see|read|get|are given)))?[^.!?\n]{{0,20}}?"
-    rf"\b(?:is|are|be|as|counts? as)\b[^.!?\n]{{0,15}}\b{_TRUTH}\b",
+    rf"(?: (?:below|above|that follows?|about \w+|(?:that )?you (?:see|read|check|get|are given)))?{_UNRESTRICTED}{{0,20}}?"
+    rf"\b(?:is|are|be|as|counts? as)\b[^.!?\n]{{0,15}}\b{_TRUTH}\b{_NO_CONDITION}",
     rf"\b{_CLAIMS} (?:below|that follows|you (?:are (?:given|asked|checking)|were given)|"
     rf"to be (?:checked|verified|judged|assessed)|under review)\b[^.!?\n]{{0,30}}\b{_TRUTH}\b",
     rf"\b(?:this|the) (?:passage|document|text|page|source|context) (?:fully |clearly |directly )?"
