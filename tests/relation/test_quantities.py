@@ -163,6 +163,20 @@ CASES: list[tuple[str, str, list[Status]]] = [
     ("Call +44 20 7946 0958 for help.", "Call 020 7946 0001 for help.", []),
     ("1. Open the lid.\n2. Press start.", "3. Press start.", []),
     ("All Boeing 737 jets need 3 crew members.", "The jet needs 737 crew members.", [U]),
+    ("The room is 20 °C warm.", "The room is 25 °C warm.", [X]),
+    ("Each order of 50 euros ships free.", "Each order of 70 euros ships free.", [X]),
+    # A number whose unit stands elsewhere
+    ("Full-time staff get 30 days, part-time staff 18.", "Part-time staff get 18 days.", [U]),
+    ("Probation: 6 months (managers: 12).", "Probation of managers is 12 months.", [U]),
+    (
+        "| Grade | Leave (days) | Notice |\n|---|---|---|\n| A | 25 | 30 days |",
+        "Grade A gets 25 days of leave.",
+        [U],
+    ),
+    ("Ubuntu 20.04, 22.04 and 24.04 are supported.", "Ubuntu 22.04 is supported.", [U]),
+    ("Notice is 30 days, 60 after two years.", "Notice is 60 days after two years.", [U, M]),
+    ("The fee is CHF 1'200.", "The fee is CHF 1,200.", [M]),
+    ("The fee is CHF 1’200.", "The fee is CHF 1,500.", [X]),
     # The sentence has to be about the same
     ("The cafe opens in 3 days.", "Notice is two weeks.", [U]),
     ("Elion was born in 1918.", "Elion was born in 1918 and ruined in 1929.", [M, U]),

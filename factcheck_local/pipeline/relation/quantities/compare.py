@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from factcheck_local.core.text.wording import negations
 from factcheck_local.pipeline.relation.quantities.dates import YEAR, YEARLY
+from factcheck_local.pipeline.relation.quantities.numerals import find_numerals
 from factcheck_local.pipeline.relation.quantities.parse import Parsed, parse
 from factcheck_local.pipeline.relation.quantities.values import (
     Bound,
@@ -72,10 +73,18 @@ def compare_quantities(passage: str, claim: str) -> QuantityMatch:
     # What states one number of the claim is no rival of another: born in 1918,
     # ruined in 1929. And the opposite of a negated claim is not its refutation.
     taken = {i for row in fits for i, fit in enumerate(row) if fit is _Fit.MATCH}
+    # A number without a unit may have it in the header of its column, or in a word left out.
+    loose = evidence.loose | {
+        value
+        for q in evidence.quantities
+        if q.kind is Kind.NUMBER and not q.unit
+        for reading in q.readings
+        for value in reading
+    }
     negated = negations(_NO_NEGATION.sub(" ", claim)) > 0
     return QuantityMatch(
         tuple(
-            _judged(c, row, evidence, frozenset() if negated else stated.words, taken)
+            _judged(c, row, evidence, loose, frozenset() if negated else stated.words, taken)
             for c, row in zip(stated.quantities, fits, strict=True)
             if not c.weak
         )
@@ -86,6 +95,7 @@ def _judged(
     claim: Quantity,
     fits: list[_Fit | None],
     evidence: Parsed,
+    loose: frozenset[float],
     words: frozenset[str],
     taken: set[int],
 ) -> QuantityComparison:
@@ -105,7 +115,7 @@ def _judged(
         return QuantityComparison(claim, Status.ABSENT)
     if best[0] is _Fit.MATCH:
         return QuantityComparison(claim, Status.MATCHED, best[1])
-    if best[0] is _Fit.CLASH and offender and not _number_of(claim) & evidence.loose:
+    if best[0] is _Fit.CLASH and offender and not _number_of(claim) & loose:
         return QuantityComparison(claim, Status.MISMATCHED, offender[1])
     return QuantityComparison(claim, Status.OPEN, best[1])
 
@@ -123,10 +133,10 @@ def _shared(words: frozenset[str], evidence: Parsed, i: int) -> int:
 
 
 def _number_of(q: Quantity) -> frozenset[float]:
-    """The bare number, to be found in names."""
+    """The number as it is written, without its unit."""
     if q.kind is Kind.DATE:
         return frozenset(low // YEAR for low, _ in q.readings)
-    return frozenset(low for low, _ in q.readings)
+    return frozenset(value for numeral in find_numerals(q.text) for value in numeral.values)
 
 
 def _is_opposable(claim: Quantity, q: Quantity) -> bool:

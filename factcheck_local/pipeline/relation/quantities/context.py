@@ -87,6 +87,11 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 _NOUN = re.compile(r"[ \u00a0-]([^\W\d_][^\W\d_'’]*)")
+#: What follows these is counted by no number before them: "60 after two years".
+_NO_NOUN_BEYOND = frozenset(
+    "after before during within under between until since if unless except per without against "
+    "beyond above below".split()
+)
 #: Plurals and collectives that do not end in s.
 _PLURALS = frozenset(
     "people men women children staff personnel feet aircraft species series criteria media "
@@ -164,7 +169,7 @@ def counted_noun(after: str) -> tuple[str, str]:
     at = 0
     for _ in range(4):
         match = _NOUN.match(after, at)
-        if not match or not stem(match[1]):
+        if not match or match[1].lower() in _NO_NOUN_BEYOND or not stem(match[1]):
             break
         at = match.end()
         if is_plural(match[1]):

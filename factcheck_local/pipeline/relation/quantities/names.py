@@ -19,6 +19,8 @@ _REFERENCES = (
     "iso|iec|rfc|din|ieee|ansi|nist|bs|regulation|directive|resolution|psalm|sonnet|symphony|opus|"
     "extension|ext|tel|phone|fax|id|isbn|zip|postcode"
 )
+#: Between a word of these and a number they say that it is one: "the room is 20 °C".
+_NO_NAME = "is|are|was|were|has|have|had|of|for|to|in|at|by|with|from|and|or|over"
 _DIGITS = r"\d[\d.,/:-]*(?<![.,:/-])[A-Za-z]?"
 
 _NAME = re.compile(
@@ -32,7 +34,7 @@ _NAME = re.compile(
             r"(?<![\w.])\d+(?:-\d+){3,}|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]\d)",
             r"\+\d[\d ().-]{6,}\d|\(\d{2,5}\)[ -]?\d[\d -]{4,}\d",
             r"(?<![\w-])\d{2,5}-\d{3,}-\d{3,}(?![\w-])|(?<![\w.,-])0\d{2,4}(?:[ /-]\d{3,})+(?!\w)",
-            rf"\b(?i:{_REFERENCES})\b\.?(?:\s+(?i:no\.|number))?(?:\s+\w{{2,4}})?\s*#?{_DIGITS}"
+            rf"\b(?i:{_REFERENCES})\b\.?(?:\s+(?i:no\.|number))?(?:\s+(?!(?i:{_NO_NAME})\b)\w{{2,4}})?\s*#?{_DIGITS}"
             rf"(?:(?:\s*(?:,|and|or|to|–|-)\s*){_DIGITS})*(?!\w)",
             rf"(?:§+|#|№|\bNos?\.)\s*{_DIGITS}",
             # A380, GPT-4, COVID-19, x86: letters first. Versions such as v7.2 are not meant.

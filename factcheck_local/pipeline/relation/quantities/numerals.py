@@ -15,7 +15,7 @@ _ATTACHED = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9, "mn": 1e6, "tn":
 
 _LITERAL = re.compile(
     r"(?:(?<![\w.,:/\x00])|(?<=\b[vV]))(?P<sign>(?<![\w)] )(?<![\d)\]])[-\u2212](?=\d))?"
-    r"(?P<digits>\d{1,3}(?:,\d{3})+(?![\d,]\d)(?:\.\d+)?|\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+(?![\d,]\d)(?:\.\d+)?|\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?!\d)"
     r"|\d+(?:\.\d+)+|\d+,\d{1,2}(?!\d|,\d)|\d+)"
     r"(?P<fraction>\s?[½¼¾⅓⅔])?"
 )
@@ -78,7 +78,7 @@ class Numeral:
 
 
 def _values(digits: str) -> tuple[float, ...]:
-    plain = re.sub(r"[ \u00a0\u202f]|,(?=\d{3})", "", digits)
+    plain = re.sub(r"[ \u00a0\u202f'’]|,(?=\d{3})", "", digits)
     if plain.count(".") > 1:
         # 1.200.000 is a number, 1.2.0 a version.
         groups = plain.split(".")
