@@ -29,6 +29,8 @@ def sentence_of(messages: Sequence[Message]) -> str:
         ("- A is B.\n* C is D.\n3) E is F.", ["A is B.", "C is D.", "E is F."]),
         ("fact: A is B.\nClaim - C is D.", ["A is B.", "C is D."]),
         ("fact\nA is B.", ["A is B."]),
+        ("Data-protection questions go to C.", ["Data-protection questions go to C."]),
+        ("Claims-handling takes C days.", ["Claims-handling takes C days."]),
         ("**A is B.**\n`C is D.`", ["A is B.", "C is D."]),
         ("A is B.\nA is B.\n\n---", ["A is B."]),
         ("Facts matter to C.", ["Facts matter to C."]),

@@ -62,6 +62,8 @@ def test_a_little_more_text() -> None:
         ("visit the company", "visit the office"),
         ("fire brigade", "brigade fire"),
         ("the people team, who then", "the team lead, who then"),
+        ("requested in", "requested from"),
+        ("27 days", "\u20ac27"),
     ],
 )
 def test_versions_of_one_page_are_not_the_same(old: str, new: str) -> None:

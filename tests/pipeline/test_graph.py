@@ -319,6 +319,24 @@ def test_a_line_above_a_horizontal_rule_is_a_sentence() -> None:
     assert [s.of(text) for s in sentences_of(text)] == ["Above.", "Below."]
 
 
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("Those of less than a year are not\nentitled to 30 days.", 1),
+        ("- Contractors do not\n  get paid leave.\n- Others do.", 2),
+        (f"Of staff in {'very ' * 12}small teams\nJane is one. So is Joris.", 2),
+        (f"Of staff in {'very ' * 12}small teams\n---\nJane is one.", 2),
+        ("Basic plan\nPro plan\n1) one", 3),
+        ("| x | 1 |\nall prices net.", 2),
+        ("Apart.\n\nfrom it.", 2),
+    ],
+)
+def test_a_line_that_was_broken_for_its_length_goes_on(text: str, quoted: int) -> None:
+    spans = sentences_of(text)
+    assert len(spans) == quoted
+    assert " ".join(s.of(text) for s in spans).split() == text.replace("---", "").split()
+
+
 def test_headings_are_quoted_only_where_there_is_nothing_else() -> None:
     text = "# Leave\n\nStaff get 25 days.\n\n## Changed\n#1 in the list"
     assert [s.of(text) for s in sentences_of(text)] == ["Staff get 25 days.", "#1 in the list"]

@@ -12,7 +12,8 @@ from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.fake import FakeAdapted
 from factcheck_local.pipeline.claims.atomize import Atomized, take_apart
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
-from factcheck_local.pipeline.claims.atomize.one_pass import KINDS, WINDOW
+from factcheck_local.pipeline.claims.atomize.one_pass import KINDS, WINDOW, founded
+from factcheck_local.pipeline.claims.atomize.rows import cells_left_out
 from factcheck_local.pipeline.claims.split import segment
 
 TEXT = """Hello!
@@ -116,7 +117,21 @@ def test_a_clause_that_is_left_out_is_added() -> None:
 
 
 @pytest.mark.parametrize(
-    "citation", ["[2, 3]", "[1-4]", "[1, p. 7]", "[3, Art. 99(6)]", "[reef_2024.pdf, p. 4]"]
+    "citation",
+    [
+        "[2, 3]",
+        "[1-4]",
+        "[1, p. 7]",
+        "[3, Art. 99(6)]",
+        "[reef_2024.pdf, p. 4]",
+        "[^1]",
+        "[[1]](#ref-1)",
+        "[1](https://a.example/c)",
+        "[Source 1]",
+        "(source 2)",
+        "【4:0†lift.pdf】",
+        "<sup>1</sup>",
+    ],
 )
 def test_a_citation_is_no_number_that_a_claim_left_out(citation: str) -> None:
     said = f"The lift carries 630 kg {citation}."
@@ -242,3 +257,88 @@ def test_a_cell_that_is_left_out_is_added_with_its_header() -> None:
     assert [a.text for a in none.atoms][1:] == ["Basic, Notice: 30 days."]
     bare = apart(model(**{"|": ""}), Answer(f"{head}| Basic | | |\n"))
     assert [a.text for a in bare.atoms][1:] == ["| Basic | | |"]
+
+
+def test_a_link_s_target_is_nothing_that_is_said() -> None:
+    said = "The lift carries 630 kg ([lift rules](https://a.example/2024/lift-12))."
+    found = apart(model(The="The lift carries 630 kg by the lift rules."), Answer(said))
+    assert [a.text for a in found.atoms] == ["The lift carries 630 kg by the lift rules."]
+
+
+def kept(said: str, claim: str, *, above: str = "", question: str | None = None) -> bool:
+    """Whether a claim of the last part of an answer is believed."""
+    text = f"{above}\n\n{said}" if above else said
+    *_, part = segment(text)
+    around = " ".join((question or "", *part.headings, text[: part.span.start]))
+    return founded(claim, part, around, text)
+
+
+@pytest.mark.parametrize("sign", ["\u274c", "\u2717", "x", "n/a", "0", "\u2013", ""])
+def test_a_sign_for_no_may_be_said_with_a_negation(sign: str) -> None:
+    table = f"| Feature | Basic | Pro |\n|---|---|---|\n| SSO | {sign} | yes |"
+    assert kept(table, "The Basic feature set does not include SSO.")
+    assert not kept(
+        table.replace(f"| {sign} |", "| yes |"), "Basic does not have SSO as a feature."
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "above", "claim"),
+    [
+        ("Cosmetic surgery", "## Exclusions", "Cosmetic surgery is not covered under exclusions."),
+        ("Smoking is prohibited in the lift.", "", "Smoking in the lift is not allowed."),
+        ("\u274c Remote work on Mondays", "", "Remote work on Mondays is not allowed."),
+    ],
+)
+def test_a_denial_in_other_words(said: str, above: str, claim: str) -> None:
+    assert kept(said, claim, above=above)
+    assert not kept(said, claim + " Not at all, never.", above=above)
+
+
+def test_a_bare_yes_is_about_the_question() -> None:
+    question = "Can contractors use the line?"
+    assert kept("Yes.", "Contractors can use the line.", question=question)
+    assert not kept("Yes.", "Contractors cannot use the line.", question=question)
+    assert kept("No.", "Contractors cannot use the line.", question=question)
+    assert not kept("Yes.", "Penguins migrate.", question=question)
+    llm = model(**{"No.": "Contractors cannot use the line."})
+    found = apart(llm, Answer("No.", question=question))
+    assert [a.text for a in found.atoms] == ["Contractors cannot use the line."]
+
+
+def test_a_number_counts_among_the_words_that_are_known() -> None:
+    assert kept("Price: \u20ac6,450", "The Corvo 220 costs \u20ac6,450.", above="## Corvo 220")
+    assert not kept("Price: \u20ac6,450", "Penguins cost \u20ac6,450.", above="## Corvo 220")
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("$5m", "$5 million"),
+        ("$5bn", "5 billion dollars"),
+        ("10k calls", "10,000 calls"),
+        ("CHF 25'000", "CHF 25,000"),
+        ("12,50 euros", "12.50 euros"),
+        ("7.50%", "7.5%"),
+        ("one day", "1 day"),
+        ("zero euros", "0 euros"),
+    ],
+)
+def test_a_number_may_be_written_otherwise(said: str, claim: str) -> None:
+    found = apart(model(The=f"The lift has {claim}."), Answer(f"The lift has {said}."))
+    assert [a.text for a in found.atoms] == [f"The lift has {claim}."]
+
+
+@pytest.mark.parametrize(
+    ("row", "claims", "added"),
+    [
+        ("| SSO | \u274c | \u2705 |", ["The Pro plan includes SSO."], ["SSO, Basic: no."]),
+        ("| SSO | no | Yes |", ["Pro has SSO.", "Basic lacks SSO."], []),
+        ("| Reply | 8 h | 2 h |", ["Basic: 8 hours.", "Pro: within 2 hours."], []),
+        ("| Reply | 8 h | 2 h |", ["Basic: 8 hours."], ["Reply, Pro: 2 h."]),
+    ],
+)
+def test_cells_that_claims_say_in_other_words(
+    row: str, claims: list[str], added: list[str]
+) -> None:
+    assert cells_left_out(claims, row, "| Feature | Basic | Pro |") == added

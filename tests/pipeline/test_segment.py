@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from factcheck_local.core.text.sentences import sentence_spans
 from factcheck_local.core.types import Kind
 from factcheck_local.pipeline.claims.split import segment
 
@@ -162,3 +163,62 @@ def test_a_number_that_counts_a_heading_is_none_of_its_own() -> None:
         (),
         ("Stage 2: Proposal",),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("**Yes, 25 days.** Full-time staff get it.", None),
+        ("**Refunds are not possible.** Contact us.", None),
+        ("**The limit is \u20ac500:** see below.", None),
+        ("**Overview.** It is nice.", Kind.META_STATEMENT),
+        ("**1828:** He was born.", Kind.META_STATEMENT),
+        ("**KI-204.** It is mended.", Kind.META_STATEMENT),
+        ("You get 25 days on these conditions:\n\n- one", None),
+        ("The policy doesn't cover:\n\n- one", Kind.META_STATEMENT),
+    ],
+)
+def test_what_stands_out_or_leads_in_may_be_the_answer(text: str, kind: Kind | None) -> None:
+    assert segment(text)[0].kind is kind
+
+
+def test_a_rule_below_a_paragraph_makes_no_heading_of_it() -> None:
+    found = segment("You can cancel within 14 days.\nRefunds take 5 days.\n---\n\nMore.")
+    assert [(u.text, u.kind, u.headings) for u in found] == [
+        ("You can cancel within 14 days.", None, ()),
+        ("Refunds take 5 days.", None, ()),
+        ("More.", None, ()),
+    ]
+
+
+def test_what_a_block_of_html_shows_is_said() -> None:
+    text = (
+        "<p>The fee is <b>5 euros</b>. It is due in May.</p>\n\n<!-- no fee -->\n\n"
+        "<table><tr><td>Basic</td><td>9</td></tr>\n<tr><td>Pro</td><td>19</td></tr></table>\n"
+        "Prices are net.\n\n<script>\nvar fee = 7;\n</script>\n"
+    )
+    found = segment(text)
+    assert [u.text for u in found if u.kind is None] == [
+        "The fee is <b>5 euros</b>.",
+        "It is due in May.",
+        "<td>Basic</td><td>9</td>",
+        "<td>Pro</td><td>19</td>",
+        "Prices are net.",
+    ]
+    assert {u.kind for u in found} == {None, Kind.DATA_FORMAT}
+    assert all(u.span.of(text) == u.text for u in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("The fee is approx. 3.5% p.a. and is due on Jan. 5.", 1),
+        ("Open Mon. to Fri. 8 a.m. to 5 p.m. Closed Sun.", 2),
+        ("By Art. 5 para. 2 no. 3 data is erased after 30 days.", 1),
+        ("We close at 5. Then 3 leave.", 2),
+        ("It takes max. \u20ac5. It is new.", 2),
+        ("One ends.\ntwo begins.", 2),
+    ],
+)
+def test_an_abbreviation_ends_no_sentence(text: str, count: int) -> None:
+    assert len(sentence_spans(text)) == count

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from factcheck_local.core.types import Span
+
+#: Abbreviations in front of a number that the library takes for the end of a sentence.
+_BEFORE_NUMBER = re.compile(
+    r"\b(?:approx|max|min|incl|excl|est|acc|paras?|tel|ext|pcs|temp|deg|mio)\.$", re.IGNORECASE
+)
+_DAY = re.compile(r"\b(?:mon|tues?|wed|thurs?|fri|sat|sun)\.$", re.IGNORECASE)
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -22,6 +30,20 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Sp
         at = begin + len(piece)
         lead = len(piece) - len(piece.lstrip())
         body = piece.strip()
-        if body:
-            spans.append(Span(start + begin + lead, start + begin + lead + len(body)))
+        if not body:
+            continue
+        span = Span(start + begin + lead, start + begin + lead + len(body))
+        if spans and _goes_on(spans[-1].of(text), text[spans[-1].end : span.start], body):
+            span = Span(spans.pop().start, span.end)
+        spans.append(span)
     return spans
+
+
+def _goes_on(sentence: str, gap: str, behind: str) -> bool:
+    """Whether a full stop was that of an abbreviation: "The fee is approx. 3 %"."""
+    if not sentence.endswith(".") or "\n" in gap or "\r" in gap:
+        return False
+    number = behind[0].isdigit() or behind[0] in "€$£"
+    return behind[0].islower() or (
+        number and bool(_BEFORE_NUMBER.search(sentence) or _DAY.search(sentence))
+    )

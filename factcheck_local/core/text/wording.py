@@ -92,6 +92,18 @@ _COUNTED_IN = re.compile(
     re.IGNORECASE,
 )
 
+#: Letters behind a number that multiply it; "m" of money alone, where it is no metre.
+_LETTERS = {"k": 10**3, "m": 10**6, "mn": 10**6, "mio": 10**6, "bn": 10**9, "tn": 10**12}
+_CURRENCY = r"(?:[€$£]|\b(?:eur|usd|gbp|chf)\s?)"
+
+#: What is a number in another notation than ``numbers`` reads.
+_OTHERWISE = re.compile(
+    r"(?P<grouped>(?<![\d.,'’])\d{1,3}(?:['’\u00a0\u202f ]\d{3})+(?![\d'’]))"
+    rf"|{_CURRENCY}(?P<money>\d+(?:[.,]\d+)?)\s?m\b"
+    r"|(?<![\d.,])(?P<count>\d+(?:[.,]\d+)?)(?:\s?(?P<letter>k|mn|mio|bn|tn)\b)?"
+    r"|\b(?P<word>one|zero)\b"
+)
+
 #: What a text says, marks that only part words or clothe them aside: words, a minus, and any
 #: other sign; of "#", "*" and "/" those that touch a word are no markup.
 _SAID = re.compile(
@@ -162,6 +174,30 @@ def counted_in(found: Iterable[str], heading: str) -> dict[str, str]:
         for number in found
         if re.fullmatch(r"\d+(?:\.\d+)?", number)
     }
+
+
+def written_otherwise(text: str) -> dict[str, frozenset[str]]:
+    """Numbers as they are written elsewhere, and as they stand: "$5m" is 5000000, "25'000" 25000.
+
+    These are readings beside those of ``numbers``: letters that multiply, other separators of
+    thousands and decimals, zeros at the end, "one" and "zero".
+    """
+    low = text.lower()
+    found: dict[str, frozenset[str]] = {}
+    for match in _OTHERWISE.finditer(low):
+        stands = numbers(match[0])
+        if match["word"]:
+            value = Decimal(match["word"] == "one")
+        elif match["grouped"]:
+            value = Decimal(re.sub(r"\D", "", match["grouped"]))
+        else:
+            value = Decimal((match["count"] or match["money"]).replace(",", "."))
+            letter = "m" if match["money"] else match["letter"]
+            value *= _LETTERS[letter] if letter else 1
+        written = (match["count"] or "").replace(",", ".")
+        for reading in {_digits(value), written if not match["letter"] else ""} - {""}:
+            found[reading] = found.get(reading, frozenset()) | stands
+    return found
 
 
 def _plain(number: str) -> str:

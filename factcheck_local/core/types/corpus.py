@@ -39,6 +39,8 @@ class Document:
         page_starts: offset at which each page begins; empty without pages.
         metadata: front matter (``date``, ``superseded_by``, ``reliability`` …).
         sha256: hash of the file's bytes.
+        borrowed_title: whether the title is the first heading for want of another: then
+            it is none of what stands under other headings.
     """
 
     source: str
@@ -48,6 +50,7 @@ class Document:
     sha256: str
     page_starts: tuple[int, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    borrowed_title: bool = False
 
 
 def titled(title: str, text: str) -> str:

@@ -26,8 +26,8 @@ _RUN_IN_HEADING = re.compile(
     rf"|({_WORDS})\*\*(?::\s+|[ \t]*(?:\r\n?|\n)\s*))(?=\S)"
 )
 
-#: What counts headings in front of them.
-_NUMBERED = re.compile(r"^\W*\d{1,2}[.):]\s")
+#: What counts headings in front of them, and numbers that are names: "KI-204".
+_NUMBERED = re.compile(r"^\W*\d{1,2}[.):]\s|\b[A-Z]+-\d+")
 
 #: A paragraph of nothing else is a heading, too.
 _BOLD = re.compile(rf"\*\*({_WORDS})\*\*:?")
@@ -45,6 +45,19 @@ _LABELLED_LINE = re.compile(
 
 #: Below the headings of Markdown, of which there are six levels.
 _BOLD_LEVEL = 7
+
+#: What a heading that is none is taken for.
+_NO_HEADING = "ruled_paragraph_open"
+
+_TAG = re.compile(r"<[^<>]*>")
+
+#: Where a block of HTML is cut: what nobody sees, and tags that begin or end a line.
+_HTML_BLOCK = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(?P<unseen>script|style)\b.*?(?:</(?P=unseen)\s*>|\Z)"
+    r"|</?(?:p|div|[uod]l|li|d[td]|table|t[rb]|thead|tbody|caption|h[1-6]|br|hr|section|article|details|"
+    r"summary|blockquote)\b[^<>]*>",
+    re.IGNORECASE | re.DOTALL,
+)
 
 #: Blocks that show something instead of saying it.
 _DATA_BLOCKS = {"fence", "code_block", "html_block"}
@@ -75,12 +88,18 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
     for index, token in enumerate(tokens):
         if token.type == "table_open":
             head_row = None
+        if token.type == "heading_open" and _is_ruled_off(token, tokens[index + 1].content):
+            token.type = _NO_HEADING
         if token.map is None:
             continue
         start = max(done, lines[token.map[0]])
         end = lines[min(token.map[1], len(lines) - 1)]
         above = tuple(said for _, said in headings)
-        if token.type in _DATA_BLOCKS:
+        if token.type == "html_block" and (shown := list(_shown(text, start, end))):
+            for begin, stop in shown:
+                for span in _sentences(text, begin, stop):
+                    yield _sentence(span, text, index, above)
+        elif token.type in _DATA_BLOCKS:
             yield from _whole(text, start, end, index, above, Kind.DATA_FORMAT)
         elif token.type == "tr_open":
             row = Span(start, end).of(text).strip()
@@ -102,7 +121,7 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
                 at = text.rfind(tail, start, end)
                 stop = end if at < 0 else at + len(tail)
             yield from _whole(text, start, stop, index, above, Kind.META_STATEMENT)
-        elif token.type == "inline" and tokens[index - 1].type == "paragraph_open":
+        elif token.type == "inline" and tokens[index - 1].type in ("paragraph_open", _NO_HEADING):
             start = _content_start(text, token.content, start, end)
             lead_ins = [(n, said) for n, said in lead_ins if n < token.level]
             stop = start + len(text[start:end].rstrip())
@@ -145,12 +164,27 @@ def _paragraph(
         path = headings
         if run_in := _RUN_IN_HEADING.match(text, begin, stop):
             span = Span(begin, begin + len(run_in[0].rstrip()))
-            kind = _heading_kind(run_in[3]) if run_in[3] else Kind.META_STATEMENT
+            kind = _run_in_kind(run_in)
             yield Segment(span.of(text), span, paragraph, path, kind)
             path = (*path, (run_in[1] or run_in[2] or run_in[3]).rstrip(":. "))
             begin = run_in.end()
         for span in _sentences(text, begin, stop):
             yield _sentence(span, text, paragraph, path)
+
+
+def _is_ruled_off(heading: Token, said: str) -> bool:
+    """Whether a heading is a paragraph with a rule right below it, which Markdown takes for one."""
+    return heading.markup == "-" and said.endswith((".", "!"))
+
+
+def _shown(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What a block of HTML shows, cut at the tags of its blocks and of its table's rows."""
+    at = start
+    for tag in [*_HTML_BLOCK.finditer(text, start, end), None]:
+        stop = tag.start() if tag else end
+        if re.search(r"\w", _TAG.sub("", text[at:stop])):
+            yield at, stop
+        at = tag.end() if tag else end
 
 
 def _is_sentence(bold: str) -> bool:
@@ -163,6 +197,15 @@ def _is_sentence(bold: str) -> bool:
 def _heading_kind(said: str) -> Kind | None:
     """A heading claims nothing; one with a number may ("**30 days**"), which a model decides."""
     return None if numbers(_NUMBERED.sub("", said)) else Kind.META_STATEMENT
+
+
+def _run_in_kind(found: re.Match[str]) -> Kind | None:
+    """Bold words that run into a paragraph may be its answer: "**Refunds are not possible.**"."""
+    said = found[1] or found[2] or found[3]
+    if found[1] and (said.endswith("?") or not has_a_verb(said)):
+        # "**1828:**" is the heading of what happened then.
+        return Kind.META_STATEMENT
+    return None if has_a_verb(said) else _heading_kind(said)
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:
@@ -201,9 +244,12 @@ def _whole(
 
 
 def _sentence(span: Span, text: str, paragraph: int, headings: tuple[str, ...]) -> Segment:
-    """A sentence; its form tells a question, and a line that only introduces a list."""
+    """A sentence; its form tells a question, and a line that only introduces a list.
+
+    One that introduces it with a number ("You get 25 days on these conditions:") may claim it.
+    """
     said = span.of(text)
-    kind = {"?": Kind.QUESTION, ":": Kind.META_STATEMENT}.get(said[-1])
+    kind = {"?": Kind.QUESTION, ":": _heading_kind(said)}.get(said[-1])
     return Segment(said, span, paragraph, headings, kind)
 
 

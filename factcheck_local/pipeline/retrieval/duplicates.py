@@ -7,8 +7,8 @@ So passages are taken as the same only if, beside sharing nearly all of their te
 
 * their titles are the same,
 * numbers, negations, qualifying words and signs are the same, in the same order,
-* neither replaces a content word of the other (Monday by Friday), nor do these change
-  places: at most, one of them has some more.
+* neither replaces a word of the other (Monday by Friday, "to" by "from"; an article counts
+  for none), nor do these change places: at most, one of them has some more.
 
 Each passage keeps its own source, prior and factor. That copies of one text are counted
 as independent witnesses is not changed here: the FactReasoner variants that exist do so.
@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from factcheck_local.core.text.wording import content, negations, normalised, numbers
+from factcheck_local.core.text.wording import negations, normalised, numbers
 from factcheck_local.core.types import Context
 
 #: Words in a shingle.
@@ -38,6 +38,9 @@ _QUALIFIERS = frozenset(
     "most least over under above below up down".split()
 )
 
+#: Words that only point at what follows.
+_ARTICLES = frozenset("a an the this that these those".split())
+
 #: Signs that a number or a comparison turns on; words do not show them.
 _SIGNS = re.compile(r"[<>≤≥=≠±+\u2212]|(?<!\w)-(?=\d)")
 
@@ -47,16 +50,16 @@ class _Wording:
     """What is compared of a passage."""
 
     text: str
+    words: tuple[str, ...]
     shingles: frozenset[tuple[str, ...]]
-    content: tuple[str, ...]
 
     def nearly(self, other: _Wording) -> bool:
         """Whether two passages share nearly all of their words, in order."""
         if self.text == other.text:
             return True
-        short, long = sorted((self.content, other.content), key=len)
+        short, long = sorted((self.words, other.words), key=len)
         rest = iter(long)
-        if not all(stem in rest for stem in short):
+        if not all(word in rest for word in short):
             return False  # a word is replaced, or has changed places
         shared = len(self.shingles & other.shingles)
         return shared >= MIN_JACCARD * len(self.shingles | other.shingles)
@@ -97,7 +100,8 @@ def near_duplicates(contexts: Sequence[Context]) -> dict[str, str]:
 def _wording(text: str) -> _Wording:
     """What is compared of a text."""
     words = normalised(text).split()
-    return _Wording(" ".join(words), _shingles(words), content(text))
+    telling = tuple(word for word in words if word not in _ARTICLES)
+    return _Wording(" ".join(words), telling, _shingles(words))
 
 
 def _shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:

@@ -13,6 +13,12 @@ from factcheck_local.models.contracts import Embedder, FloatArray
 
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
 
+#: What begins a block of its own: no word, a table row, a quotation, a list mark, a heading.
+_BLOCK = re.compile(r"\s*(?:\W*$|\||>|[-*+•–]\s|\(?\w{1,3}[.)]\s|#{1,6}\s)")
+
+#: Characters of a line that was broken for its length, behind which any word may follow.
+_LONG_LINE = 60
+
 #: Sentences quoted of a passage at most.
 MAX_SENTENCES = 3
 
@@ -32,15 +38,29 @@ def sentences_of(text: str) -> list[Span]:
 
 
 def _spans(text: str, *, headings: bool) -> list[Span]:
-    spans: list[Span] = []
-    start = 0
+    runs: list[Span] = []
+    start, above = 0, ""
     lines = text.splitlines(keepends=True)
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
-        if not _is_table_rule(below) and (headings or not _HEADING.match(line)):
-            spans += sentence_spans(text, start, start + len(line))
-        start += len(line)
+        end = start + len(line)
+        if _is_table_rule(below) or (_HEADING.match(line) and not headings):
+            above = ""
+        elif above and _goes_on(above, line):
+            runs[-1] = Span(runs[-1].start, end)
+            above = line
+        else:
+            runs.append(Span(start, end))
+            above = line
+        start = end
+    spans = [span for run in runs for span in sentence_spans(text, run.start, run.end)]
     # Rules of a table and lone bullets hold no words.
     return [s for s in spans if any(c.isalnum() for c in s.of(text))]
+
+
+def _goes_on(above: str, line: str) -> bool:
+    """Whether a line is that above it gone on, which was broken for its length alone."""
+    apart = _BLOCK.match(line) or _HEADING.match(above) or above.lstrip().startswith("|")
+    return not apart and (line.lstrip()[0].islower() or len(above.rstrip()) >= _LONG_LINE)
 
 
 def _is_table_rule(line: str) -> bool:

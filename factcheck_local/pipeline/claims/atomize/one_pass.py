@@ -21,6 +21,7 @@ from factcheck_local.core.text.wording import (
     negations,
     numbers,
     share_within,
+    written_otherwise,
 )
 from factcheck_local.core.types import Answer, Kind, Segment
 from factcheck_local.models.contracts import Adapted, Labelled
@@ -63,15 +64,29 @@ WINDOW, BEFORE = 5000, 1500
 #: A number in brackets names a source, a page or an article of it behind it, as does a file or
 #: a page; no claim takes it up.
 _CITATION = re.compile(
-    r"\s*\[(?:\d+(?:[,–-]\s*[^\[\]]{1,40})?"
-    r"|[^\[\]\s]{1,80}\.[a-z]{2,5}(?:,[^\[\]]{1,40})?|pp?\.\s*\d[^\[\]]{0,20})\](?!\()"
+    r"\s*\[?\[(?:\^?\d+(?:[,–-]\s*[^\[\]]{1,40})?|(?i:source|doc|ref)\s?\d+"
+    r"|[^\[\]\s]{1,80}\.[a-z]{2,5}(?:,[^\[\]]{1,40})?|pp?\.\s*\d[^\[\]]{0,20})\]\]?(?!\()"
+    r"|\s*\((?i:source|doc|ref)\s?\d+\)|\s*【[^】]{1,80}】|\s*<sup>\[?\d+\]?</sup>"
 )
+
+#: Where a link leads to.
+_TARGET = re.compile(r"(?<=\])\([^()\s]{1,500}\)")
 
 #: Words of numbers, which are looked at as numbers.
 _SCALES = "thousand million billion"
 
-#: A cell of a table with nothing in it, which a claim says with a negation.
-_EMPTY_CELL = re.compile(r"\|\s*[-–—]?\s*(?=\|)")
+#: A cell of a table with nothing in it, or a sign for that, which a claim says with a negation.
+_EMPTY_CELL = re.compile(r"\|\s*(?:[-–—x\u00d7✗✘✖❌0]\ufe0f?|n/?a)?\s*(?=\|)", re.IGNORECASE)
+
+#: What denies like "not" does, in a heading above all: a claim may put it into other words.
+_DENIAL = re.compile(
+    r"\b(?:exclu(?:d|sion)\w*|except(?:ions?)?|forbid\w*|prohibit\w*|bans?|banned|ineligible|unable"
+    r"|out of scope)\b|[❌✗✘✖🚫⛔]",
+    re.IGNORECASE,
+)
+
+#: Words of an answer to what stands in front of it, "Yes, both.", which are about nothing alone.
+_ANSWERS = content_words("yes both correct right exactly indeed sure true")
 
 #: Longest claims of a unit, twice those of the training data: what is longer repeats itself.
 MAX_TOKENS = 192
@@ -97,11 +112,16 @@ def take_apart(
         chosen: which segments, counted from 0; None for all.
         progress: called as the units are done.
     """
-    said = {i: _CITATION.sub("", s.text) for i, s in enumerate(segments) if s.kind is None}
+    said = {
+        i: _CITATION.sub("", _TARGET.sub("", s.text))
+        for i, s in enumerate(segments)
+        if s.kind is None
+    }
     asked = [
         i
         for i, text in said.items()
-        if (chosen is None or i in chosen) and (content_words(text) or numbers(text))
+        if (chosen is None or i in chosen)
+        and (content_words(text) or numbers(text) or negations(text))
     ]
     replies: dict[int, Labelled | ScoringError] = {}
 
@@ -131,7 +151,11 @@ def take_apart(
         parsed = parse_claims(reply.text)
         kept = [one for one in parsed if founded(one, segment, around, answer.text)]
         large = counted_in(numbers(text), " ".join(segment.headings))
-        also = [large[n] for n in numbers(" ".join(kept)) & large.keys()]
+        readings = written_otherwise(text)
+        told = numbers(" ".join(kept))
+        also = {large[n] for n in told & large.keys()}.union(
+            *(readings[n] for n in told & readings.keys())
+        )
         if is_row(text):
             head = next((h for h in reversed(segment.headings) if is_row(h)), "")
             added = cells_left_out(kept, text, head, also)
@@ -147,9 +171,9 @@ def take_apart(
 def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
     """Whether a claim is of its unit, and nothing in it is made up.
 
-    It shares a word or a number with the unit; its numbers stand there or around it; most of
-    its words stand in the answer; and it denies nothing that neither the unit denies nor a
-    heading, such as "What is not covered:".
+    It shares a word or a number with the unit, or with what a mere "yes" is the answer to; its
+    numbers stand there or around it; most of its words stand in the answer; and it denies
+    nothing that neither the unit denies nor a heading, such as "What is not covered:".
 
     Args:
         text: the claim.
@@ -158,11 +182,16 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
         answer: the whole text.
     """
     own = content_words(segment.text) | numbers(segment.text)
+    if not own - _ANSWERS:
+        own = content_words(around)
+    words, counts = len(content_words(text)), len(numbers(text))
+    share = share_within(text, segment.text, around, answer, _SCALES)
     return (
         bool((content_words(text) | numbers(text)) & own)
         and len(text) <= 3 * len(segment.text) + 160
         and numbers(text) <= _known_numbers(segment, around)
-        and share_within(text, segment.text, around, answer, _SCALES) >= MIN_KNOWN
+        # Numbers, which are known, count among the words.
+        and share * words + counts >= MIN_KNOWN * (words + counts)
         and negations(text) <= _denials(segment)
     )
 
@@ -170,13 +199,15 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
 def _known_numbers(segment: Segment, around: str) -> frozenset[str]:
     """Numbers of a unit, also in what its headings say they are counted in, and around it."""
     own = numbers(segment.text)
-    return own | counted_in(own, " ".join(segment.headings)).keys() | numbers(around)
+    large = counted_in(own, " ".join(segment.headings)).keys()
+    return own | large | numbers(around) | written_otherwise(f"{segment.text} {around}").keys()
 
 
 def _denials(segment: Segment) -> int:
     """How often a unit and its headings deny something."""
     cells = len(_EMPTY_CELL.findall(segment.text)) if is_row(segment.text) else 0
-    return negations(" ".join((*segment.headings, segment.text))) + cells
+    said = " ".join((*segment.headings, segment.text))
+    return negations(said) + len(_DENIAL.findall(said)) + cells
 
 
 def _replies(

@@ -20,7 +20,7 @@ KIND_WORDS = {
 
 _LABEL = re.compile(
     r"^[\[(*_]*(?:facts?|claims?|instructions?|data(?: format)?|meta(?: statement)?|questions?"
-    r"|other)[\])*_]*\s*(?:[:|–-]\s*|$)",
+    r"|other)[\])*_]*(?:\s*[:|]\s*|\s+[–-]\s+|\s*$)",
     re.IGNORECASE,
 )
 

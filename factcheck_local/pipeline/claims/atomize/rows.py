@@ -8,6 +8,9 @@ from factcheck_local.core.text.wording import content_words, numbers, share_with
 from factcheck_local.indexer.tables import cells
 from factcheck_local.pipeline.claims.atomize.checks import MIN_CLAUSE_SHARE
 
+#: What a lone sign in a cell says.
+_SIGNS = dict.fromkeys("✅✓✔☑", "yes") | dict.fromkeys("❌✗✘✖\u00d7", "no")
+
 
 def is_row(text: str) -> bool:
     """Whether a unit of an answer is a row of a table."""
@@ -33,9 +36,18 @@ def cells_left_out(
     said = " ".join(kept)
     told = numbers(said) | frozenset(also)
     found = []
-    for header, value in zip(headers, values, strict=False):
-        missing = not numbers(value) <= told or share_within(value, said) < MIN_CLAUSE_SHARE
-        if missing and (content_words(value) or numbers(value)):
+    for header, cell in zip(headers, values, strict=False):
+        value = _SIGNS.get(cell.rstrip("\ufe0f"), cell)
+        if value.lower() in ("yes", "no"):
+            # A claim says it of the header: "The Basic plan includes SSO".
+            about = content_words(header) or content_words(name)
+            missing = not any(about <= content_words(one) for one in kept)
+        elif len(content_words(value)) < 2 and numbers(value):
+            missing = not numbers(value) <= told  # a unit may be written otherwise: "8 h"
+        else:
+            missing = not numbers(value) <= told or share_within(value, said) < MIN_CLAUSE_SHARE
+            missing = missing and bool(content_words(value) or numbers(value))
+        if missing:
             named = ", ".join(part for part in (name, header) if part)
             found.append(f"{named}: {value.rstrip('.')}." if named else value)
     return found
