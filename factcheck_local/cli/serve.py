@@ -148,6 +148,7 @@ def command(
     import uvicorn
 
     from factcheck_local.serve.app import create_app
+    from factcheck_local.serve.connections import ImpatientProtocol
     from factcheck_local.serve.service import Config
 
     keys = _keys(folder)
@@ -178,7 +179,7 @@ def command(
         port=port,
         # Python's own: uvloop connects where the egress guard cannot see it.
         loop="asyncio",
-        http="h11",
+        http=ImpatientProtocol,
         ssl_certfile=tls_cert,
         ssl_keyfile=tls_key,
         # Paths have ids of checks and nothing else, but the log is for what goes wrong.

@@ -26,7 +26,7 @@ TARGET_WORDS = 150
 MAX_WORDS = 180
 
 #: Grows when the same document would be cut, or its passages named, otherwise.
-CHUNKER_VERSION = 3
+CHUNKER_VERSION = 4
 
 #: Cost of a section border inside a passage: two sections of half the target
 #: each are as good apart (2 x 0.5²) as together.
@@ -91,15 +91,20 @@ def chunk(
     return tuple(chunks)
 
 
-def _root(document: Document) -> tuple[str, ...]:
-    """The document's title as the outermost heading, unless its first heading says it."""
-    first = next((block.headings[0] for block in document.blocks if block.headings), None)
-    title = document.title
-    return () if first is not None and (first in title or title in first) else (title,)
+def _root(document: Document) -> str:
+    """The title to put above a document's passages, "" for none.
+
+    A single heading above the text is the title as the text has it, without the name of a
+    site, say.
+    """
+    title, blocks = document.title, document.blocks
+    outermost = [b.headings[0] for b in blocks if b.is_heading and len(b.headings) == 1]
+    shorter = len(outermost) == 1 and outermost[0] != title and outermost[0] in title
+    return "" if document.borrowed_title or shorter else title
 
 
 def _packed(
-    run: Sequence[Unit], gaps: Sequence[int], root: tuple[str, ...], target: int, maximum: int
+    run: Sequence[Unit], gaps: Sequence[int], root: str, target: int, maximum: int
 ) -> list[tuple[int, int, tuple[str, ...]]]:
     """The cheapest passages as (first unit, unit after the last, titles), in order."""
     glued = [_glued(unit, following) for unit, following in pairwise(run)] + [False]
@@ -139,15 +144,17 @@ def _packed(
 
 
 def _traced(
-    choice: Sequence[tuple[int, int]], homes: Sequence[Unit], root: tuple[str, ...]
+    choice: Sequence[tuple[int, int]], homes: Sequence[Unit], root: str
 ) -> list[tuple[int, int, tuple[str, ...]]]:
-    """The chosen passages, read back from the last one."""
+    """The chosen passages, read back from the last one; the root is not said twice."""
     passages = []
     end = len(homes)
     while end:
         first, depth = choice[end]
-        titles = filter(None, (*root, *homes[end - 1].headings[:depth]))
-        passages.append((first, end, tuple(titles)))
+        titles = tuple(filter(None, homes[end - 1].headings[:depth]))
+        if root and not (titles and root in titles[0]):
+            titles = (root, *titles)
+        passages.append((first, end, titles))
         end = first
     return passages[::-1]
 

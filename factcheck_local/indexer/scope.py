@@ -30,7 +30,11 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_CONDITION = re.compile(r"\s*([^\s=!<>]+)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*", re.DOTALL)
+_CONDITION = re.compile(r"([^\s=!<>]+)\s*(!=|<=|>=|=|<|>)\s*(.+)", re.DOTALL)
+
+#: Characters of a condition.
+_LONGEST = 500
+
 _EXAMPLE = "source=policies/**, owner=Legal or date>=2024-01-01"
 _YEAR_OR_MONTH = re.compile(r"\d{4}(-\d{2})?", re.ASCII)
 
@@ -57,15 +61,20 @@ class Condition:
         """Read ``KEY OPERATOR VALUE``, blanks around the operator as you like.
 
         Raises:
-            InputError: if it is no condition, asks for order where there is none, or for a day
-                that cannot be read.
+            InputError: if it is no condition or too long, asks for order where there is none, for
+                a day that cannot be read, or for a source by what is no glob.
         """
-        found = _CONDITION.fullmatch(text)
-        if found is None or not found[3]:
+        if len(text) > _LONGEST:
+            message = f"where: a condition of {len(text)} characters, at most {_LONGEST} are taken"
+            raise InputError(message)
+        found = _CONDITION.fullmatch(text.strip())
+        if found is None:
             raise InputError(f"where: expected a condition such as {_EXAMPLE}, got {text!r}")
         key = key_of(found[1])
         if key == "source" and found[2] not in ("=", "!="):
             raise InputError(f"where: a source has no order, use = or !=: {text!r}")
+        if key == "source" and not _is_glob(found[3]):
+            raise InputError(f"where: a source is named by a glob: {text!r}")
         if key in UPDATE_KEYS and _day(found[3]) is None:
             raise InputError(f"where: expected a day such as 2024-06-30, got {text!r}")
         return cls(found[1], found[2], found[3])
@@ -85,6 +94,14 @@ class Condition:
         if self.operator == "!=":
             return all(not compare("=", value, wanted) for value in values)
         return any(compare(self.operator, value, wanted) for value in values)
+
+
+def _is_glob(text: str) -> bool:
+    try:
+        matches(text, "")
+    except ValueError:
+        return False
+    return True
 
 
 def _values(record: SourceRecord, key: str) -> list[Scalar]:

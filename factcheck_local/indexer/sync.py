@@ -62,7 +62,8 @@ class SyncReport:
 
     Attributes:
         indexed: read, and how many passages they gave.
-        unchanged: left as they were; the reason names a new prior, if any.
+        unchanged: left as they were; the reason names a new prior, if any. With one, those
+            that were not looked at are among them.
         removed: gone from the store.
         skipped: not indexed, and why.
         failed: could not be read, and why.
@@ -231,13 +232,13 @@ class _Run:
 
     def _described(self, record: SourceRecord, reading: Reading) -> SourceRecord:
         """The record with what the document says of itself."""
-        known = self.records.get(record.source)
+        known, stated = self.records.get(record.source), storable(reading.metadata)
         return self._rated(
             replace(
                 record,
                 sha256=reading.sha256,
-                stated=json.dumps(storable(reading.metadata)),
-                date=stated_text(reading.metadata.get("date")),
+                stated=json.dumps(stated),
+                date=stated_text(stated.get("date")),
                 superseded_by=known.superseded_by if known else None,
                 note=note_on(reading.metadata, (chunk.text for chunk in reading.chunks)),
                 # A page that OCR was tried on in vain is not tried again.
@@ -319,22 +320,27 @@ class _Run:
         return self.store.vectors_of(other)
 
     def rate(self) -> None:
-        """Give every looked-at source the prior, successor and groups that it has by now."""
-        everything = {r.source: r.metadata for r in self.store.sources()}
+        """Give each source of the roots the prior, successor and groups that it has by now.
+
+        Those that were not looked at, too: a file may say that it replaces one of them.
+        """
+        stored = {record.source: record for record in self.store.sources()}
+        everything = {source: record.metadata for source, record in stored.items()}
         successors = {
             by_name: supersession(everything.items(), by_name=by_name)
             for by_name in {profile.versions_by_name for profile in self.profiles.values()}
         }
         read = {entry.source for entry in self.indexed}
         told = read | {entry.source for entry in (*self.skipped, *self.failed)}
-        for source, record in sorted(self.current.items()):
+        beside = {s: r for s, r in stored.items() if r.root in self.profiles}
+        for source, record in sorted((beside | self.current).items()):
             successor = successors[self.profiles[record.root].versions_by_name].get(source)
             new = self._rated(replace(record, superseded_by=successor))
             old = record if source in read else self.records[source]
             if new != old:
                 self.store.revise(new)
-            if source not in told:
-                same = (old.prior, old.prior_rule) == (new.prior, new.prior_rule)
+            same = (old.prior, old.prior_rule) == (new.prior, new.prior_rule)
+            if source not in told and (source in self.current or not same):
                 reason = "" if same else f"prior {old.prior:g} -> {new.prior:g} ({new.prior_rule})"
                 self.unchanged.append(SourceEntry(source, reason))
 

@@ -11,14 +11,17 @@ import hashlib
 import hmac
 import json
 import secrets
+import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.core.files import write_whole
+from factcheck_local.indexer.database import exclusive
 
 #: What a key may be for. ``admin`` is all of them, and everybody's checks.
 SCOPES = ("check", "search", "review", "index", "admin")
@@ -123,11 +126,10 @@ class Keys:
 
         Raises:
             InputError: for a name that is taken or empty, or an unknown scope.
+            StoreError: if the file is damaged, or another command is changing it.
         """
         if not name.strip() or not name.isprintable() or name == LOCAL.name:
             raise InputError(f"a key's name: expected a text on one line, got {name!r}")
-        if any(key.name == name for key in self.all()):
-            raise InputError(f"there is a key named {name!r} already")
         unknown = sorted(set(scopes) - set(SCOPES))
         if unknown or not scopes:
             raise InputError(f"scopes: expected some of {', '.join(SCOPES)}, got {list(scopes)}")
@@ -139,7 +141,11 @@ class Keys:
             None if groups is None else tuple(groups),
             time.time(),
         )
-        self._write((*self.all(), made))
+        with self._alone():
+            known = self.all()
+            if any(key.name == name for key in known):
+                raise InputError(f"there is a key named {name!r} already")
+            self._write((*known, made))
         return text
 
     def revoke(self, name: str) -> None:
@@ -147,11 +153,14 @@ class Keys:
 
         Raises:
             InputError: if there is none of this name.
+            StoreError: if the file is damaged, or another command is changing it.
         """
-        kept = tuple(key for key in self.all() if key.name != name)
-        if len(kept) == len(self.all()):
-            raise InputError(f"there is no key named {name!r}")
-        self._write(kept)
+        with self._alone():
+            known = self.all()
+            kept = tuple(key for key in known if key.name != name)
+            if len(kept) == len(known):
+                raise InputError(f"there is no key named {name!r}")
+            self._write(kept)
 
     def caller(self, text: str) -> Caller | None:
         """Who holds a key; None if nobody does.
@@ -163,6 +172,16 @@ class Keys:
             if hmac.compare_digest(given, key.sha256):
                 found = Caller(key.name, frozenset(key.scopes), key.groups)
         return found
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other commands from writing what they read before: a revoked key would come back."""
+        said = "another command is changing it; try again"
+        try:
+            with exclusive(self._path.with_suffix(".lock"), self._path, said):
+                yield
+        except sqlite3.Error as error:
+            raise InputError(f"{self._path}: cannot be written: {error}") from error
 
     def _write(self, keys: Sequence[Key]) -> None:
         rows: list[dict[str, Any]] = [asdict(key) for key in keys]

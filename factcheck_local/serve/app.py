@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -24,9 +25,12 @@ from factcheck_local.serve.routes_corpus import add_corpus
 from factcheck_local.serve.routes_index import add_index
 from factcheck_local.serve.routes_openai import add_openai
 from factcheck_local.serve.routes_reviews import add_reviews
-from factcheck_local.serve.routes_web import add_web
-from factcheck_local.serve.service import Config, Service, caller_for
+from factcheck_local.serve.routes_web import PAGES, add_web
+from factcheck_local.serve.service import Config, Service, admit, caller_for
 from factcheck_local.serve.upstream import Upstream
+
+#: What is read without a key: the page's shells, and whether the server is well.
+OPEN = (*PAGES, "/web/{name}", "/healthz", "/readyz", "/openapi.json")
 
 
 def create_app(config: Config, *, worker: bool = True) -> FastAPI:
@@ -71,7 +75,13 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
-    app.add_middleware(Gate, hosts=config.hosts, most=config.most_bytes)
+    app.add_middleware(
+        Gate,
+        hosts=config.hosts,
+        most=config.most_bytes,
+        admit=partial(admit, service),
+        open_to_all=OPEN,
+    )
     app.exception_handler(Problem)(problems.of_problem)
     app.exception_handler(HTTPException)(problems.of_http)
     app.exception_handler(RequestValidationError)(problems.of_validation)

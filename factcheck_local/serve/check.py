@@ -16,7 +16,7 @@ ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
 class QueueFull(FactcheckError):
-    """As many checks wait as may."""
+    """As many checks wait as may, at all or of one caller."""
 
 
 class KeyReused(FactcheckError):
@@ -65,7 +65,7 @@ class Event:
     """Something that was told of a check.
 
     Attributes:
-        number: from 1, without gaps.
+        number: from 1; without gaps, unless what was told is no longer kept.
         name: what happened.
         data: more of it, as JSON holds it.
     """

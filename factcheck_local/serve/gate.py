@@ -1,4 +1,4 @@
-"""What each request passes before a route sees it: host, origin, size, time, rate.
+"""What each request passes before a route sees it: host, origin, key, rate, size, time.
 
 Pure ASGI, so that nothing is read of a request that is refused.
 """
@@ -9,11 +9,15 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from factcheck_local.serve.problems import reply
+from starlette.routing import compile_path
+
+from factcheck_local.core.errors import StoreError
+from factcheck_local.core.progress import silent
+from factcheck_local.serve.problems import Problem, reply
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -35,31 +39,39 @@ class Gate:
         hosts: values of the Host header that are ours, lower case, without a port. Another one is
             a page elsewhere whose name was made to point here (DNS rebinding).
         most: bytes of a body.
+        admit: called in a thread with the scope of a request before its body is read; a
+            ``Problem`` that it raises is the answer.
+        open_to_all: paths, as routes have them, that are read without that.
     """
 
-    def __init__(self, app: App, *, hosts: frozenset[str], most: int) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        hosts: frozenset[str],
+        most: int,
+        admit: Callable[[Message], None] = silent,
+        open_to_all: Iterable[str] = (),
+    ) -> None:
         self._app = app
         self._hosts = hosts
         self._most = most
+        self._admit = admit
+        self._open = [compile_path(path)[0] for path in open_to_all]
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """See ASGI."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refused, body = self._refused(scope), b""
-        if refused is None:
-            try:
-                async with asyncio.timeout(BODY_SECONDS):
-                    body = await self._body(receive)
-            except TimeoutError:
-                refused = 408, "the body took too long"
-            except OverflowError:
-                refused = 413, f"the body has more than {self._most} bytes"
-        if refused is not None:
+        try:
+            self._look_at(scope)
+            await self._ask_who(scope)
+            body = await self._body(receive)
+        except Problem as error:
             # What is left of the body is not read, so the connection cannot go on.
-            answer = reply(*refused, {"Connection": "close"})
-            await answer(scope, receive, send)
+            headers = (error.headers or {}) | {"Connection": "close"}
+            await reply(error.status, error.detail, headers)(scope, receive, send)
             return
         given = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -68,37 +80,52 @@ class Gate:
 
         await self._app(scope, replay, send)
 
-    def _refused(self, scope: Message) -> tuple[int, str] | None:
-        """Status and reason, for what is refused by its headers."""
+    def _look_at(self, scope: Message) -> None:
+        """Refuse what its headers speak against."""
         headers: dict[str, str] = {}
         for raw, value in scope["headers"]:
             name = raw.decode("latin-1")
             if name in headers and name in ("host", "content-length", "content-type", "origin"):
-                return 400, f"more than one {name}"
+                raise Problem(400, f"more than one {name}")
             headers[name] = value.decode("latin-1")
         own = headers.get("host", "")
         try:
             host = urlsplit(f"//{own}")
             _ = host.port  # only looking at it says whether it is one
         except ValueError:
-            return 400, "Host: expected a name and a port"
+            raise Problem(400, "Host: expected a name and a port") from None
         if (host.hostname or "").lower() not in self._hosts:
-            return 421, "this host name is not the server's; --allowed-host names others"
+            raise Problem(421, "this host name is not the server's; --allowed-host names others")
         origin = headers.get("origin")
         if origin is not None and _place(origin) != own:
-            return 403, "a page of another origin may not ask here"
+            raise Problem(403, "a page of another origin may not ask here")
         length = headers.get("content-length", "0")
         if not length.isdecimal():
-            return 400, "Content-Length: expected a number"
+            raise Problem(400, "Content-Length: expected a number")
         if int(length) > self._most:
-            return 413, f"the body has more than {self._most} bytes"
+            raise self._too_large()
         has_body = length != "0" or "transfer-encoding" in headers
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if has_body and kind != "application/json":
-            return 415, "expected application/json"
-        return None
+            raise Problem(415, "expected application/json")
+
+    async def _ask_who(self, scope: Message) -> None:
+        reads = scope.get("method") in ("GET", "HEAD")
+        if reads and any(path.match(scope["path"]) for path in self._open):
+            return
+        try:
+            await asyncio.to_thread(self._admit, scope)
+        except StoreError as error:
+            raise Problem(503, str(error)) from error
 
     async def _body(self, receive: Receive) -> bytes:
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                return await self._whole(receive)
+        except TimeoutError as error:
+            raise Problem(408, "the body took too long") from error
+
+    async def _whole(self, receive: Receive) -> bytes:
         parts, size, more = [], 0, True
         while more:
             message = await receive()
@@ -107,10 +134,13 @@ class Gate:
             part = message.get("body", b"")
             size += len(part)
             if size > self._most:
-                raise OverflowError
+                raise self._too_large()
             parts.append(part)
             more = message.get("more_body", False)
         return b"".join(parts)
+
+    def _too_large(self) -> Problem:
+        return Problem(413, f"the body has more than {self._most} bytes")
 
 
 def _place(origin: str) -> str | None:

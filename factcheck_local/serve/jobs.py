@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.progress import silent
@@ -123,6 +123,7 @@ class Jobs:
         digest: str,
         *,
         most: int,
+        most_own: int | None = None,
         key: str | None = None,
         first: Callable[[str], None] = silent,
         among: Sequence[State] = SAME,
@@ -137,6 +138,7 @@ class Jobs:
             request: what is to be checked.
             digest: of everything that decides the outcome.
             most: checks that may wait.
+            most_own: checks of one owner that may; None for as many as may at all.
             key: an idempotency key of the owner's; None for none.
             first: called with the id of a new check before it counts; if it raises, there is none.
             among: states in which a check of this digest may stand for it.
@@ -146,7 +148,7 @@ class Jobs:
 
         Raises:
             KeyReused: if the key came with another request before.
-            QueueFull: if ``most`` checks wait.
+            QueueFull: if ``most`` checks wait, or ``most_own`` of the owner's.
         """
         text = json.dumps(request, sort_keys=True)
         # A key stands for what was asked, and the digest changes with the index, too.
@@ -156,8 +158,7 @@ class Jobs:
             if found is not None:
                 self._use(db, owner, key, own, found.id)
                 return found
-            if self._count(db, "queued") >= most:
-                raise QueueFull(f"{most} checks wait already")
+            self._make_sure_of_room(db, owner, most, most if most_own is None else most_own)
             id_ = uuid.uuid4().hex
             db.execute(
                 "INSERT INTO checks (id, owner, request, digest, state, created) "
@@ -203,8 +204,13 @@ class Jobs:
                 (owner, key, own, check_id),
             )
 
-    def cancel(self, id_: str) -> Check:
+    def cancel(self, id_: str, kept: Mapping[str, Any] | None = None) -> Check:
         """Let go of a check; one that runs ends before its next pair.
+
+        Args:
+            id_: of the check.
+            kept: what stays of the request of one that had not ended, and then nothing of what was
+                told of it but its states; None for all of it.
 
         Raises:
             KeyError: if there is none of this id.
@@ -212,6 +218,8 @@ class Jobs:
         with self.writing() as db:
             if _find(db, id_).state not in ENDED:
                 self._end(db, id_, "cancelled")
+                if kept is not None:
+                    _empty(db, id_, kept)
             return _find(db, id_)
 
     # --------------------------------------------------------------- reading
@@ -224,6 +232,15 @@ class Jobs:
         """
         with self.connected() as db:
             return _find(db, id_)
+
+    def state(self, id_: str) -> State:
+        """The state of a check alone: what was asked may be long, and is not read for it.
+
+        Raises:
+            KeyError: if there is none of this id.
+        """
+        with self.connected() as db:
+            return _state(db, id_)
 
     def result(self, id_: str) -> dict[str, Any] | None:
         """The assessment of a check that is done; None of another.
@@ -305,21 +322,25 @@ class Jobs:
 
     # --------------------------------------------------------------- doing
 
-    def recover(self) -> list[str]:
-        """Queue again what ran when its process died; ids of the checks that ran.
+    def recover(self, *, stopped: bool = False) -> list[str]:
+        """Queue again what ran when its process ended; ids of the checks that ran.
 
         One that was begun ``ATTEMPTS`` times has failed.
+
+        Args:
+            stopped: whether the process was told to end, which says nothing against the check: the
+                attempt does not count.
         """
         with self.writing() as db:
             rows = db.execute(
                 "SELECT id, attempts FROM checks WHERE state = 'running' ORDER BY number"
             ).fetchall()
             for id_, attempts in rows:
-                if attempts < ATTEMPTS:
+                if stopped or attempts < ATTEMPTS:
                     db.execute(
-                        "UPDATE checks SET state = 'queued', token = NULL, started = NULL "
-                        "WHERE id = ?",
-                        (id_,),
+                        "UPDATE checks SET state = 'queued', token = NULL, started = NULL, "
+                        "attempts = ? WHERE id = ?",
+                        (attempts - stopped, id_),
                     )
                     _tell(db, id_, "queued", {"again": attempts})
                 else:
@@ -411,9 +432,15 @@ class Jobs:
         return row is not None and row[0] == claimed.token
 
     @staticmethod
-    def _count(db: sqlite3.Connection, state: State) -> int:
-        row = db.execute("SELECT count(*) FROM checks WHERE state = ?", (state,)).fetchone()
-        return int(row[0])
+    def _make_sure_of_room(db: sqlite3.Connection, owner: str, most: int, most_own: int) -> None:
+        waiting, own = db.execute(
+            "SELECT count(*), coalesce(sum(owner = ?), 0) FROM checks WHERE state = 'queued'",
+            (owner,),
+        ).fetchone()
+        if waiting >= most:
+            raise QueueFull(f"{most} checks wait already")
+        if own >= most_own:
+            raise QueueFull(f"{most_own} of your checks wait already")
 
     # --------------------------------------------------------------- the file
 
@@ -454,6 +481,21 @@ def _find(db: sqlite3.Connection, id_: str) -> Check:
     if row is None:
         raise KeyError(id_)
     return Check.of(row)
+
+
+def _state(db: sqlite3.Connection, id_: str) -> State:
+    row = db.execute("SELECT state FROM checks WHERE id = ?", (id_,)).fetchone()
+    if row is None:
+        raise KeyError(id_)
+    found: State = row[0]
+    return found
+
+
+def _empty(db: sqlite3.Connection, id_: str, kept: Mapping[str, Any]) -> None:
+    text, states = json.dumps(kept, sort_keys=True), get_args(State)
+    db.execute("UPDATE checks SET request = ? WHERE id = ?", (text, id_))
+    marks = ", ".join("?" * len(states))
+    db.execute(f"DELETE FROM events WHERE check_id = ? AND name NOT IN ({marks})", (id_, *states))
 
 
 def _tell(db: sqlite3.Connection, id_: str, name: str, data: Mapping[str, Any]) -> None:

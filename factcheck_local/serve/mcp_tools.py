@@ -33,11 +33,11 @@ from factcheck_local import __version__
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.report.view import one_line
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.check import ENDED, Check, Event
+from factcheck_local.serve.check import ENDED, Check, Event, State
 from factcheck_local.serve.mcp_results import Checked, Found, Passage, Source, Sources
 from factcheck_local.serve.problems import Problem, line_of
-from factcheck_local.serve.requests import CheckRequest, SearchRequest
-from factcheck_local.serve.service import REPORTS, Service, need
+from factcheck_local.serve.requests import CheckRequest, SearchRequest, answer_in
+from factcheck_local.serve.service import REPORTS, Service, need, sees
 
 #: Seconds between looks for what a check tells.
 LOOK = 0.25
@@ -121,7 +121,7 @@ def make_server(service: Service, who: Who) -> MCPServer[Any]:
         wanted = CheckRequest.model_validate(asked)
         found, new = await run_sync(service.submit, wanted.model_dump(), asks)
         try:
-            ended = found if found.state in ENDED else await _watch(service, found.id, context)
+            ended = found if found.state in ENDED else await _watch(service, found, context)
         except get_cancelled_exc_class():
             if new:
                 with CancelScope(shield=True):
@@ -201,23 +201,23 @@ def _answer(service: Service, check: Check) -> CallToolResult:
     )
 
 
-async def _watch(service: Service, id_: str, context: Context[Any, Any]) -> Check:
-    """Wait for the end of a check, and report what it tells meanwhile."""
-    told, last, before = count(1), 0, 0
+async def _watch(service: Service, check: Check, context: Context[Any, Any]) -> Check:
+    """Wait for the end of a check, and report what it tells meanwhile; the check as it is then."""
+    jobs, told, last, before = service.jobs, count(1), 0, 0
 
-    def look() -> tuple[Check, list[Event], int]:
+    def look() -> tuple[State, list[Event], int]:
         # First the state: what was told before an end is there when the end is.
-        check = service.jobs.find(id_)
-        waits = check.state == "queued"
-        return check, service.jobs.events(id_, last), service.jobs.ahead(check) if waits else 0
+        state = jobs.state(check.id)
+        ahead = jobs.ahead(check) if state == "queued" else 0
+        return state, jobs.events(check.id, last), ahead
 
     while True:
-        check, events, ahead = await run_sync(look)
+        state, events, ahead = await run_sync(look)
         for event in events:
             last = event.number
             await context.report_progress(next(told), message=_message(event))
-        if check.state in ENDED:
-            return check
+        if state in ENDED:
+            return await run_sync(jobs.find, check.id)
         if ahead != before and ahead:
             await context.report_progress(next(told), message=f"checks before it: {ahead}")
         before = ahead
@@ -241,12 +241,12 @@ def _reports(service: Service, caller: Caller) -> list[dict[str, Any]]:
     if not caller.may("check"):
         return []
     found = service.jobs.latest(None if caller.may("admin") else caller.name, state="done")
-    bodies = [(check.id, check.request["body"]) for check in found]
+    bodies = [(check.id, check.request["body"]) for check in found if sees(caller, check)]
     return [
         Resource(
             uri=_uri(id_),
             name=body["name"],
-            description=one_line(body["answer"] or body["record"]["output"])[:BEGINNING],
+            description=one_line(answer_in(body))[:BEGINNING],
             mime_type="text/markdown",
         ).model_dump(mode="json", by_alias=True, exclude_none=True)
         for id_, body in bodies

@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from anyio.to_thread import run_sync
 from fastapi import Request
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -20,9 +19,6 @@ from factcheck_local.serve.access import SCOPES, Caller
 from factcheck_local.serve.gate import Message, Receive, Send
 from factcheck_local.serve.mcp_tools import make_server
 from factcheck_local.serve.service import Config, Service, caller_of
-
-#: Where in the scope of a request its caller stands.
-CALLER = "factcheck.caller"
 
 #: Sessions of clients that still open one.
 MOST_SESSIONS = 1_000
@@ -36,7 +32,7 @@ class Endpoint:
     """
 
     def __init__(self, service: Service) -> None:
-        server = make_server(service, lambda request: request.scope[CALLER])
+        server = make_server(service, caller_of)
         server.streamable_http_app(
             max_request_body_size=service.config.most_bytes,
             max_sessions=MOST_SESSIONS,
@@ -50,15 +46,11 @@ class Endpoint:
         return self._sessions.run()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """See ASGI.
-
-        Raises:
-            Problem: see ``caller_of``.
-        """
-        caller = await run_sync(caller_of, Request(scope))
+        """See ASGI."""
+        caller = caller_of(Request(scope))
         # The library lets nobody else use a session of this user's.
         user = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
-        await self._sessions.handle_request({**scope, CALLER: caller, "user": user}, receive, send)
+        await self._sessions.handle_request({**scope, "user": user}, receive, send)
 
 
 def serve_stdio(store: Path, settings: Settings) -> None:

@@ -15,6 +15,7 @@ from factcheck_local import __version__
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.core.types import Answer
 from factcheck_local.indexer.parts import CALIBRATION, RISK
+from factcheck_local.indexer.store import Store
 from factcheck_local.models.cards import ModelCard, find_card
 from factcheck_local.pipeline.claims.records import Record, parse_record
 from factcheck_local.pipeline.relation.load import relation_card
@@ -28,11 +29,24 @@ MOST_CHARACTERS, MOST_ATOMS, MOST_CONTEXTS = 200_000, 1_000, 5_000
 #: Characters of the id of a claim or passage, which addresses and the audit log repeat.
 MOST_OF_ID = 200
 
+#: Pairs of a passage and a claim, or of two passages, that a record may make possible, and steps
+#: of a stage, such as pairs to read, that a check may come to: all behind it wait for its end.
+MOST_POSSIBLE, MOST_PAIRS = 1_000_000, 50_000
+
 #: Settings that are the server's alone: its models, and what a key's holder may see.
 OWN = ("llm", "embedder", "as_groups")
 
 #: Settings whose values name models; a request may choose among those of the server.
 NAMING = ("relation", "rerank")
+
+
+#: Fields of a record that are read, and of the rows in those that have rows; see ``parse_record``.
+KNOWN: Mapping[str, tuple[str, ...]] = {
+    "input": (),
+    "output": (),
+    "atoms": ("id", "text", "original", "label", "contexts"),
+    "contexts": ("id", "title", "text", "snippet", "link"),
+}
 
 
 class CheckRequest(BaseModel):
@@ -76,6 +90,13 @@ class CheckRequest(BaseModel):
             raise ValueError("record or settings: a number that JSON does not know") from error
         return self
 
+    @model_validator(mode="after")
+    def _as_known(self) -> Self:
+        """Let go of what nobody reads of a record: it is kept with the check."""
+        if self.record is not None:
+            self.record = {n: _known(n, v) for n, v in self.record.items() if n in KNOWN}
+        return self
+
 
 class SearchRequest(BaseModel):
     """A query over the passages."""
@@ -92,6 +113,27 @@ class SearchRequest(BaseModel):
         if not self.query.strip():
             raise ValueError("the query is empty")
         return self
+
+
+def _known(name: str, value: object) -> object:
+    """A field of a record without what is not read of its rows; malformed ones stay for now."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {n: v for n, v in row.items() if n in KNOWN[name]} if isinstance(row, dict) else row
+        for row in value
+    ]
+
+
+def answer_in(body: Mapping[str, Any]) -> str:
+    """The text that a ``CheckRequest`` as JSON is about; empty if it was ``emptied``."""
+    return str(body["answer"] or (body["record"] or {"output": ""})["output"])
+
+
+def emptied(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of a request whose check was cancelled: its name, and what it might see."""
+    nothing: dict[str, Any] = {"answer": None, "question": None, "record": None, "settings": {}}
+    return {"body": {"name": request["body"]["name"], **nothing}, "groups": request["groups"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +165,7 @@ def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] 
         groups: what the caller may see; None for everything.
 
     Raises:
-        RecordError: if the record is malformed, or too large.
+        RecordError: if the record is malformed, or too large, or makes too many pairs.
         InputError: for a setting that there is not, that is the server's, or of no effect.
         ModelError: if there is no model of a name, or it is of another role.
     """
@@ -152,7 +194,22 @@ def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] 
                         f"at most {MOST_OF_ID} are taken"
                     )
     settings = settings_of(request["settings"], base, groups)
+    possible = _possible_pairs(record, settings.assessor)
+    if possible > MOST_POSSIBLE:
+        raise RecordError(
+            f"{request['name']}: {possible} pairs of texts with assessor={settings.assessor}, "
+            f"at most {MOST_POSSIBLE} are taken"
+        )
     return Work(record, settings, tuple(_cards(settings)))
+
+
+def _possible_pairs(record: Record, assessor: str) -> int:
+    """How many pairs a record's own passages may make; what is not alike is not read later."""
+    atoms, contexts = record.atoms or (), record.contexts or ()
+    if assessor == "fr1":
+        return sum(len(atom.context_ids) for atom in atoms)
+    between = len(contexts) if assessor in ("fr3", "fr4") else 0
+    return len(contexts) * (len(atoms) + between)
 
 
 def settings_of(
@@ -202,12 +259,25 @@ def _cards(settings: Settings) -> Iterator[ModelCard]:
         yield reranker_card(settings.rerank)
 
 
+def index_digest(store: Store) -> str:
+    """Sha256, in hex, over all that a store says of documents and that may decide a check.
+
+    ``Store.digest`` is of the evidence. Conditions, ages, places and what supersedes a document
+    rest on more, which may change without it.
+    """
+    digest = hashlib.sha256(store.digest().encode())
+    for s in store.sources():
+        values = s.source, s.sha256, s.stated, s.date, s.modified, s.superseded_by
+        digest.update(json.dumps(values).encode() + b"\n")
+    return digest.hexdigest()
+
+
 def digest_of(work: Work, index: str, store: Path) -> str:
     """Sha256, in hex, over all that decides the outcome of a check on this server.
 
     Args:
         work: the check.
-        index: digest of the store.
+        index: see ``index_digest``.
         store: its folder, where a calibration and thresholds of the user's may be.
     """
     own = [store / name for name in (CALIBRATION, RISK)]

@@ -14,8 +14,8 @@ from factcheck_local.report.diff import compare, diff_to_dict
 from factcheck_local.serve.access import Caller
 from factcheck_local.serve.check import ENDED, Check, State
 from factcheck_local.serve.jobs import Jobs
-from factcheck_local.serve.requests import CheckRequest
-from factcheck_local.serve.service import Service, caller_for
+from factcheck_local.serve.requests import CheckRequest, answer_in
+from factcheck_local.serve.service import Service, caller_for, sees
 
 #: A report brings what it needs, and nothing in it may reach anything.
 REPORT_POLICY = (
@@ -43,7 +43,7 @@ def add_checks(app: FastAPI, service: Service) -> None:
 
     def shown(check: Check) -> dict[str, Any]:
         body = check.request["body"]
-        said = body["answer"] or body["record"]["output"]
+        said = answer_in(body)
         value: dict[str, Any] = {
             "id": check.id,
             "state": check.state,
@@ -90,9 +90,10 @@ def add_checks(app: FastAPI, service: Service) -> None:
     ) -> dict[str, Any]:
         """The caller's checks, the latest first; of an admin everybody's."""
         found = jobs.latest(whose(caller), state=state, before=before, text=q, limit=limit)
-        verdicts = jobs.verdicts([check.id for check in found])
+        own = [check for check in found if sees(caller, check)]
+        verdicts = jobs.verdicts([check.id for check in own])
         return {
-            "checks": [shown(c) | {"verdicts": verdicts.get(c.id)} for c in found],
+            "checks": [shown(c) | {"verdicts": verdicts.get(c.id)} for c in own],
             "before": found[-1].number if len(found) == limit else None,
         }
 
@@ -110,8 +111,7 @@ def add_checks(app: FastAPI, service: Service) -> None:
     @app.post("/v1/checks/{check_id}/again", status_code=202)
     def again(check_id: str, caller: Checking) -> dict[str, Any]:
         """Check the same with the index as it is now; if nothing changed, it is the same check."""
-        found, _ = service.submit(service.check(check_id, caller).request["body"], caller)
-        return shown(found)
+        return shown(service.again(check_id, caller))
 
     @app.get("/v1/checks/{check_id}/changes")
     def changes(check_id: str, since: str, caller: Reading) -> dict[str, Any]:
@@ -123,7 +123,8 @@ def add_checks(app: FastAPI, service: Service) -> None:
     def conflicts(caller: Checking) -> dict[str, Any]:
         """Claims of the caller's latest checks on which sources differ, with these sources."""
         found = jobs.latest(whose(caller), state="done", limit=LOOKED_AT)
-        rows = [row for check in found for row in conflicts_of(check.id, service.result(check))]
+        own = [check for check in found if sees(caller, check)]
+        rows = [row for check in own for row in conflicts_of(check.id, service.result(check))]
         return {"claims": rows}
 
     @app.get("/v1/checks/{check_id}/report.{ending}")
@@ -157,7 +158,7 @@ def stream(jobs: Jobs, id_: str, last: int) -> StreamingResponse:
 
 
 def whose(caller: Caller) -> str | None:
-    """Whose checks a caller lists: their own; None for everybody's."""
+    """Among whose checks a caller's are, see ``sees``: their own; None for everybody's."""
     return None if caller.may("admin") else caller.name
 
 
@@ -181,17 +182,18 @@ def conflicts_of(check_id: str, result: Mapping[str, Any]) -> Iterator[dict[str,
 
 async def wait_for(jobs: Jobs, check: Check, seconds: float) -> Check:
     """The check as it is once it has ended, or after so many seconds."""
-    while check.state not in ENDED and seconds > 0:
+    if check.state in ENDED or seconds <= 0:
+        return check
+    while seconds > 0 and await asyncio.to_thread(jobs.state, check.id) not in ENDED:
         await asyncio.sleep(min(LOOK, seconds))
         seconds -= LOOK
-        check = await asyncio.to_thread(jobs.find, check.id)
-    return check
+    return await asyncio.to_thread(jobs.find, check.id)
 
 
 async def _events(jobs: Jobs, check_id: str, last: int) -> AsyncIterator[str]:
     silent = 0.0
     while True:
-        ended = (await asyncio.to_thread(jobs.find, check_id)).state in ENDED
+        ended = await asyncio.to_thread(jobs.state, check_id) in ENDED
         for event in await asyncio.to_thread(jobs.events, check_id, last):
             last, silent = event.number, 0.0
             yield f"id: {last}\nevent: {event.name}\ndata: {json.dumps(event.data)}\n\n"

@@ -53,7 +53,7 @@ def add_reviews(app: FastAPI, service: Service) -> None:
         read = [(c.id, service.result(c), service.reviews.latest(c.id)) for c in own]
         return read, found[-1].number if len(found) == PAGE else None
 
-    @app.post("/v1/checks/{check_id}/claims/{claim_id}/review", status_code=201)
+    @app.post("/v1/checks/{check_id}/claims/{claim_id:path}/review", status_code=201)
     def review(
         check_id: str, claim_id: str, body: ReviewRequest, caller: Reviewing
     ) -> dict[str, Any]:

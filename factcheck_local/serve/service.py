@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from fastapi import Request
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.database import exclusive
+from factcheck_local.indexer.fingerprint import EmbedderPrint
 from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder
@@ -31,11 +32,17 @@ from factcheck_local.serve.gate import Rates
 from factcheck_local.serve.jobs import SAME, UNDONE, Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import SearchRequest, digest_of, work_of
+from factcheck_local.serve.requests import SearchRequest, digest_of, emptied, index_digest, work_of
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.webhooks import Webhooks
 from factcheck_local.serve.worker import Task
+
+#: The file by which a store says what it was made with.
+STORE_FILE = "store.json"
+
+#: Where in the scope of a request its caller stands.
+_CALLER = "factcheck.caller"
 
 #: The file by which a server has its folder for itself.
 LOCK = "server.lock"
@@ -82,6 +89,14 @@ class Config:
     webhooks: tuple[str, ...] = ()
     webhook_key: bytes = field(default=b"", repr=False)
 
+    @property
+    def share(self) -> int:
+        """Checks of one caller that may wait: half of the queue, so that nobody takes it all.
+
+        Where no keys are needed all callers are one.
+        """
+        return (self.queue + 1) // 2 if self.needs_key else self.queue
+
 
 class Service:
     """What the routes share: the checks, the open store, who may ask.
@@ -123,8 +138,8 @@ class Service:
             task = replace(task, jobs=str(self.indexing.path), folders=config.folders)
             self.beside.append(Supervisor(self.indexing, task))
         self._store: Store | None = None
-        self._stamp = ""
-        self._embedder: Embedder | None = None
+        self._stamp: tuple[str, tuple[int, int] | None] = "", None
+        self._embedder: tuple[EmbedderPrint, Embedder] | None = None
         # One at a time: the embedder is not made for several threads.
         self._lock = threading.Lock()
 
@@ -138,14 +153,16 @@ class Service:
 
     def opened(self) -> tuple[Store, str]:
         """The store as it is now, and its digest; the caller holds ``_lock``."""
-        if self._store is not None and self._store.digest() != self._stamp:
-            # Chroma's index of this process does not see what another one wrote.
+        made = _made(self.config.store)
+        if self._store is not None and (self._store.digest(), made) != self._stamp:
+            # Chroma's index of this process does not see what another one wrote, and of a store
+            # that was rebuilt the files of before are open here.
             self._store.close()
             self._store = None
         if self._store is None:
             self._store = Store.open(self.config.store)
-            self._stamp = self._store.digest()
-        return self._store, self._stamp
+            self._stamp = self._store.digest(), made
+        return self._store, self._stamp[0]
 
     def digest(self) -> str:
         """Of the store as it is now."""
@@ -175,15 +192,7 @@ class Service:
         conditions = [Condition.parse(text) for text in wanted.where]
         with self._lock:
             store, _ = self.opened()
-            if self._embedder is None:
-                self._embedder = load_model(store.fingerprint.embedder.id, "embedder")
-                if "torch" in sys.modules:
-                    import torch
-
-                    # A query is short, and threads that wait for each other wait for a check,
-                    # too, which takes all cores: beside one, p95 was half of that of two.
-                    torch.set_num_threads(1)
-            vectors = self._embedder.embed([wanted.query])
+            vectors = self._embedder_of(store).embed([wanted.query])
             records = store.sources()
             scope = in_scope(records, conditions, caller.groups)
             seen = in_scope(records, groups=caller.groups)
@@ -201,6 +210,19 @@ class Service:
             context_to_dict(as_seen(c, seen)) | {"similarity": round(value, 6)}
             for c, value in zip(hits, near.tolist(), strict=True)
         ]
+
+    def _embedder_of(self, store: Store) -> Embedder:
+        """The model that a store was made with, which is another one after a rebuild."""
+        made_with = store.fingerprint.embedder
+        if self._embedder is None or self._embedder[0] != made_with:
+            self._embedder = made_with, load_model(made_with.id, "embedder")
+            if "torch" in sys.modules:
+                import torch
+
+                # A query is short, and threads that wait for each other wait for a check,
+                # too, which takes all cores: beside one, p95 was half of that of two.
+                torch.set_num_threads(1)
+        return self._embedder[1]
 
     def passage(self, id_: str, caller: Caller) -> dict[str, Any]:
         """A passage; one that the caller may not see is not there."""
@@ -233,7 +255,9 @@ class Service:
             FactcheckError: if it cannot be checked.
         """
         work = work_of(asked, self.config.settings, caller.groups)
-        digest = digest_of(work, self.digest(), self.config.store)
+        with self._lock:
+            index = index_digest(self.opened()[0])
+        digest = digest_of(work, index, self.config.store)
         made: list[str] = []
 
         def log(id_: str) -> None:
@@ -246,6 +270,7 @@ class Service:
                 {"body": asked, "groups": caller.groups},
                 digest,
                 most=self.config.queue,
+                most_own=self.config.share,
                 key=key,
                 first=log,
                 among=UNDONE if work.asks_server else SAME,
@@ -265,7 +290,19 @@ class Service:
         check = self.check(id_, caller)
         if check.state not in ENDED:
             self.audit.add(caller.name, "check.cancelled", check=check.id)
-        return self.jobs.cancel(check.id)
+        return self.jobs.cancel(check.id, emptied(check.request))
+
+    def again(self, id_: str, caller: Caller) -> Check:
+        """Queue what a check of the caller's asked for once more, unless nothing has changed.
+
+        Raises:
+            Problem: if there is no such check, or it was cancelled, or as ``submit``.
+            FactcheckError: as ``submit``.
+        """
+        check = self.check(id_, caller)
+        if check.state == "cancelled":
+            raise Problem(409, "the check was cancelled: what it asked for is not kept")
+        return self.submit(check.request["body"], caller)[0]
 
     def report(self, id_: str, ending: str, caller: Caller) -> tuple[str, str]:
         """The report of a check that the caller may read, and its media type; it is logged.
@@ -318,31 +355,45 @@ class Service:
         return found
 
 
+def _made(store: Path) -> tuple[int, int] | None:
+    """Which file says what a store was made with; None where there is none."""
+    try:
+        found = (store / STORE_FILE).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
 def sees(caller: Caller, check: Check) -> bool:
-    """Whether a check is the caller's, or the caller an admin."""
-    return check.owner == caller.name or caller.may("admin")
+    """Whether a check is the caller's, or the caller an admin, and it saw no more than they may."""
+    return (check.owner == caller.name or caller.may("admin")) and _covers(caller, check)
 
 
 def reviews(caller: Caller, check: Check) -> bool:
     """Whether the caller is a reviewer who may see all that a check could see."""
-    if not caller.may("review"):
-        return False
-    if caller.groups is None:
-        return True
+    return caller.may("review") and _covers(caller, check)
+
+
+def _covers(caller: Caller, check: Check) -> bool:
+    """Whether a caller may see all that a check could see."""
     groups = check.request["groups"]
-    return groups is not None and set(groups) <= set(caller.groups)
+    return caller.groups is None or (groups is not None and set(groups) <= set(caller.groups))
 
 
-def caller_of(request: Request) -> Caller:
-    """Who asks, by the key of a request; counted against their rate.
+def admit(service: Service, scope: MutableMapping[str, Any]) -> None:
+    """Find out who asks, by the key of a request; counted against their rate.
 
     One without groups of their own sees what the server's setting ``as_groups`` allows.
 
+    Args:
+        service: of the server.
+        scope: of the request; ``caller_of`` looks there.
+
     Raises:
         Problem: without a key where one is needed, or after too many requests.
+        StoreError: if the keys cannot be read.
     """
-    service: Service = request.app.state.service
-    caller = LOCAL
+    request, caller = Request(scope), LOCAL
     if service.config.needs_key:
         kind, _, text = request.headers.get("authorization", "").partition(" ")
         found = service.keys.caller(text.strip()) if kind.lower() == "bearer" else None
@@ -355,7 +406,13 @@ def caller_of(request: Request) -> Caller:
     _within_rate(service, caller.name)
     if caller.groups is None:
         caller = replace(caller, groups=service.config.settings.as_groups)
-    return caller
+    scope[_CALLER] = caller
+
+
+def caller_of(request: Request) -> Caller:
+    """Who asks, as ``admit`` found."""
+    found: Caller = request.scope[_CALLER]
+    return found
 
 
 def need(caller: Caller, *scopes: str) -> None:

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Self
 
+from factcheck_local.core.errors import StoreError
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.worker import Task
 
@@ -60,7 +61,7 @@ class Supervisor:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop it; a check that it does is queued again when the server starts."""
+        """Stop it; a check that it does is queued again, as if it had not been begun."""
         self._stopping.set()
         process = self._process
         if process is not None and process.stdin is not None:
@@ -71,6 +72,14 @@ class Supervisor:
                 process.kill()
                 process.wait()
         self._thread.join(PATIENCE)
+        if process is not None:
+            self._release()
+
+    def _release(self) -> None:
+        try:
+            self._jobs.recover(stopped=True)
+        except StoreError as error:
+            logger.warning("%s", error)  # it is queued when the server starts, and counted
 
     def _watch(self) -> None:
         while not self._stopping.is_set():

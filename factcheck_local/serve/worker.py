@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from factcheck_local.core import egress
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError, RecordError
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel
 from factcheck_local.models.offline import go_offline
@@ -30,7 +30,13 @@ from factcheck_local.report import to_dict
 from factcheck_local.report.events import event_to_dict
 from factcheck_local.serve.check import Claimed
 from factcheck_local.serve.jobs import Jobs
-from factcheck_local.serve.requests import digest_of, settings_from, work_of
+from factcheck_local.serve.requests import (
+    MOST_PAIRS,
+    digest_of,
+    index_digest,
+    settings_from,
+    work_of,
+)
 
 #: Seconds between looks at an empty queue, and at least between two counts.
 PAUSE, APART = 0.1, 0.2
@@ -98,7 +104,7 @@ class Worker:
         if work.asks_server:
             self._models.close()
         with Store.open(self._store) as store:
-            self._jobs.decided_by(claimed, digest_of(work, store.digest(), self._store))
+            self._jobs.decided_by(claimed, digest_of(work, index_digest(store), self._store))
             checker = FactChecker(work.settings, store, shared=self._models)
             return to_dict(checker.verify(work.record, on_event=Teller(self._jobs, claimed)))
 
@@ -140,9 +146,14 @@ class Teller:
 
         Raises:
             Withdrawn: if the check is no longer to be done.
+            RecordError: if it comes to more pairs than a check may.
         """
         if isinstance(event, RunFinished):
             return  # told with the result, in one transaction
+        if isinstance(event, StageAdvanced) and event.count > MOST_PAIRS:
+            raise RecordError(
+                f"{event.stage}: {event.count} steps, at most {MOST_PAIRS} are taken by this server"
+            )
         counts = isinstance(event, StageAdvanced) and event.done < event.count
         told = event_to_dict(event, answer=self._claimed.check.request["body"]["name"])
         self.tell(told["event"], told, counts=counts)

@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 
+import pptx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from factcheck_local.indexer.loaders import markdown as markdown_loader
 from factcheck_local.indexer.loaders import plain as plain_loader
 
 from .helpers import pdf, write
+from .samples import saved
 
 
 def markdown(text: str) -> Document:
@@ -230,6 +232,44 @@ def test_document_title_stands_above_its_headings() -> None:
     document = markdown("---\ntitle: Leave\n---\n# Leave\n\ntext")
     assert chunk(document)[0].titles == ("Leave",)
     assert chunk(plain("text"))[0].titles == ("a.txt",)
+
+
+@pytest.mark.parametrize(
+    ("title", "headings", "titles"),
+    [
+        # Said by a section's own heading it is not said twice, but stands above the others.
+        ("Leave", ["Leave", "Notice"], [("Leave",), ("Leave", "Notice")]),
+        ("Leave", ["Notice", "Leave"], [("Leave", "Notice"), ("Leave",)]),
+        ("Leave", ["Leave 2024", "Notice"], [("Leave 2024",), ("Leave", "Notice")]),
+        # A heading that says less than the title takes nothing from it.
+        ("Travel, Germany", ["Travel", "Hotels"],
+         [("Travel, Germany", "Travel"), ("Travel, Germany", "Hotels")]),
+        # The only one is the title as the text has it.
+        ("Leave \u2013 Intranet", ["Leave"], [("Leave",)]),
+        # What is only the first heading is no title of the others.
+        ("", ["Leave", "Notice"], [("Leave",), ("Notice",)]),
+    ],
+)  # fmt: skip
+def test_a_title_is_above_each_passage_that_does_not_say_it(
+    title: str, headings: list[str], titles: list[tuple[str, ...]]
+) -> None:
+    front = f"---\ntitle: {title}\n---\n" if title else ""
+    document = markdown(front + "\n\n".join(f"# {head}\n\n{prose(150)}" for head in headings))
+    assert [passage.titles for passage in chunk(document)] == titles
+
+
+def test_a_decks_title_is_above_all_its_slides(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    deck.core_properties.title = "Pricing Germany 2024"
+    for title, text in (("Pricing Germany 2024", "Kick-off"), ("Basic plan", "5 EUR a month.")):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text = title
+        slide.placeholders[1].text = text
+    write(corpus, {"a.pptx": saved(deck)})
+    assert [passage.titles for passage in chunk(load(corpus / "a.pptx", "a.pptx"))] == [
+        ("Pricing Germany 2024",),
+        ("Pricing Germany 2024", "Basic plan"),
+    ]
 
 
 def test_front_matter_is_in_no_passage() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from factcheck_local.indexer.loaders import LOADERS, UnsupportedFormatError, loa
 from factcheck_local.indexer.loaders import html as html_loader
 from factcheck_local.indexer.loaders import markdown as markdown_loader
 from factcheck_local.indexer.loaders import plain as plain_loader
-from factcheck_local.indexer.loaders.rows import MAX_ADDED
+from factcheck_local.indexer.loaders.rows import MAX_ADDED, MAX_NAMED
 from factcheck_local.pipeline.relation.quantities import Status, compare_quantities
 from factcheck_local.pipeline.relation.tables import stated
 
@@ -170,6 +171,35 @@ def test_yaml_error_names_the_line_of_the_file(corpus: Path) -> None:
         read(corpus, "a.md", "---\ntitle: x\ndate: a: b\n---\ntext")
 
 
+@pytest.mark.parametrize("name", ["Title", "TITLE", " title "])
+def test_front_matter_names_the_title_in_any_case(corpus: Path, name: str) -> None:
+    assert read(corpus, "a.md", f'---\n"{name}": Leave\n---\n# Head').title == "Leave"
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("<!-- price --> 25 EUR <!-- /price -->", ["<!-- price --> 25 EUR <!-- /price -->"]),
+        ("<!-- one --> <!-- two -->\n\n<!-- three\n\nlines -->", []),
+        # A footnote of one word is no link definition.
+        ("[^1]: 2024\n[^2]: Members-only", ["[^1]: 2024\n[^2]: Members-only"]),
+        ("[a]: https://example.org/\n[^a]: Net", ["[^a]: Net"]),
+        ("[a]: https://example.org/", []),
+    ],
+)
+def test_markdown_leaves_out_remarks_and_link_definitions(
+    corpus: Path, line: str, texts: list[str]
+) -> None:
+    document = read(corpus, "a.md", f"Before.\n\n{line}\n\nAfter.")
+    assert [text for _, text in outline(document)] == ["Before.", *texts, "After."]
+
+
+def test_remarks_that_nothing_closes_take_linear_time() -> None:
+    begin = time.process_time()
+    markdown_loader.load(("<!-- a --> " * 50_000 + "<!-- b").encode(), "a.md")
+    assert time.process_time() - begin < 5
+
+
 def test_plain_text_is_cut_at_blank_lines(corpus: Path) -> None:
     document = read(corpus, "a.txt", "\ufeff  One\n still one.\n \t\n\r\nTwo\r\nstill two.\n\n\n")
     check_blocks(document)
@@ -208,10 +238,99 @@ def test_html_without_main_loses_its_furniture_only(corpus: Path) -> None:
     assert [text for _, text in outline(document)] == ["Title", "text"]
 
 
+LONG = "<p>Staff get 25 days of leave.</p>"
+
+
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        # A teaser of another page is not all that this one says.
+        (f"<h1>Leave</h1>{LONG}<article><a href=x>See travel</a></article>",
+         ["Leave", "Staff get 25 days of leave.", "See travel"]),
+        (f"{LONG}<article>See travel</article>", ["Staff get 25 days of leave.", "See travel"]),
+        (f"<p>Menu</p><article>{LONG}</article>", ["Staff get 25 days of leave."]),
+        (f"{LONG}<article><h1>Notice</h1>30 days</article>", ["Notice", "30 days"]),
+        (f"<h1>Site</h1><article>{LONG}</article>", ["Staff get 25 days of leave."]),
+        (f"<article>{LONG}</article><article>more</article>",
+         ["Staff get 25 days of leave.", "more"]),
+        (f"<article>{LONG}</article><main>Notice</main>", ["Notice"]),
+    ],
+)  # fmt: skip
+def test_html_is_its_article_where_that_is_the_page(
+    corpus: Path, page: str, texts: list[str]
+) -> None:
+    assert [text for _, text in outline(read(corpus, "a.html", page))] == texts
+
+
+def test_html_questions_that_open_on_a_click_are_headings(corpus: Path) -> None:
+    question = "<h2><button>How long is notice?</button></h2><p>30 days.</p>"
+    details = "<details><summary><button>More</button></summary>All.</details>"
+    page = f"<h2>Fees</h2><p>Five.</p>{question}<button>Print</button>{details}"
+    assert outline(read(corpus, "a.html", page)) == [
+        (("Fees",), "Fees"),
+        (("Fees",), "Five."),
+        (("How long is notice?",), "How long is notice?"),
+        (("How long is notice?",), "30 days."),
+        (("How long is notice?",), "More\nAll."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<ol start=4><li>four<li>five<li value=9>nine</ol>", "4. four\n 5. five\n 9. nine"),
+        ("<ol start=x><li>one</ol>", "1. one"),
+        ("<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> day", "1/2 day"),
+        ("<math><mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math> days", "2 1/2 days"),
+        ("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac></math>",
+         "(a+b)/c"),
+        ("<math><msup><mn>10</mn><mn>6</mn></msup></math> g", "10⁶ g"),
+        ("<math><semantics><mn>5</mn><annotation>{5}</annotation></semantics></math>", "5"),
+    ],
+)  # fmt: skip
+def test_html_numbers_as_browsers_show_them(corpus: Path, markup: str, text: str) -> None:
+    assert read(corpus, "a.html", markup).text.strip() == text
+
+
+def test_a_cell_that_is_struck_out_keeps_its_column(corpus: Path) -> None:
+    struck, hidden = "TEXT-DECORATION:line-through", "Display :\tnone"
+    row = f"<td>A<td style='{struck}'><b>5</b> EUR</td><td>6<td style='{hidden}'>7"
+    document = read(corpus, "a.html", f"<table><tr><th>P<th>Old<th>New<tr>{row}</table>")
+    assert document.text.strip().split("\n")[-1] == "| A |  | 6 |"
+
+
 def test_layout_tables_fall_away(corpus: Path) -> None:
     inner = "<table><tr><td>a</td><td>b</td></tr></table>"
     document = read(corpus, "a.html", f"<table><tr><td>menu</td><td>{inner}</td></tr></table>")
     assert [text for _, text in outline(document)] == ["menu", "| a | b |"]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<table role=presentation><tr><td>{}</td></tr></table>",
+        "<table><tr><td>{}</td></tr></table>",
+        "<table><tr><td>Menu</td><td>{}</td></tr></table>",
+        "<table><tr><td><table><tr><td>{}</td></tr></table></td></tr></table>",
+    ],
+)
+def test_layout_tables_keep_headings_and_lists(corpus: Path, table: str) -> None:
+    page = "<h1>Leave</h1><p>25 days.</p><h2>Notice</h2><ul><li>30 days</li><li>60 days</li></ul>"
+    document = read(corpus, "a.html", table.format(page))
+    assert [entry for entry in outline(document) if entry[1] != "Menu"] == [
+        (("Leave",), "Leave"),
+        (("Leave",), "25 days."),
+        (("Leave", "Notice"), "Notice"),
+        (("Leave", "Notice"), "* 30 days\n  * 60 days"),
+    ]
+
+
+@pytest.mark.parametrize("tag", ["td", "th"])
+def test_headings_alone_in_cells_name_columns(corpus: Path, tag: str) -> None:
+    head = "".join(f"<{tag}><h3>{name}</h3></{tag}>" for name in ("Plan", "Fee"))
+    document = read(corpus, "a.html", f"<table><tr>{head}</tr><tr><td>Basic<td>5</table>")
+    lines = document.text.strip().split("\n")
+    assert (lines[0], lines[-1]) == ("| Plan | Fee |", "| Basic | 5 |")
 
 
 @pytest.mark.parametrize(
@@ -229,11 +348,25 @@ def test_layout_tables_fall_away(corpus: Path) -> None:
                 "| All |  | 1\\|2 |",
             ],
         ),
-        # The last row of a header names the columns.
+        # The rows of a header name the columns together.
         (
             "<thead><tr><td rowspan=2>Plan<td colspan=2>Price<tr><td>Net<td>Gross"
             "<tbody><tr><td>A<td>1<td>2",
-            ["| Plan | Price |  |", "| Plan | Net | Gross |", "|---|---|---|", "| A | 1 | 2 |"],
+            ["| Plan | Price Net | Price Gross |", "|---|---|---|", "| A | 1 | 2 |"],
+        ),
+        # A further header begins a table, with the title above it; one of totals does not.
+        (
+            "<tr><th>Land<th>GDP<tr><td>France<td>9<tr><th>Total<th>9<tr><th colspan=2>People"
+            "<tr><th>Person<th>Age<tr><td>Anna<td>30<tr><th>All<th>30",
+            [
+                *("| Land | GDP |", "|---|---|", "| France | 9 |", "| Total | 9 |", ""),
+                *("| People |  |", "| Person | Age |", "|---|---|"),
+                *("| Anna | 30 |", "| All | 30 |"),
+            ],
+        ),
+        (
+            "<tr><td><th>Mon<tr><th>8<td><tr><th>9<td>open",
+            ["|  | Mon |", "|---|---|", "| 8 |  |", "| 9 | open |"],
         ),
         ("<tr><td><th>2023<tr><th>North<td>1", ["|  | 2023 |", "|---|---|", "| North | 1 |"]),
         # A title or a header alone names no column.
@@ -262,6 +395,9 @@ def test_spans_that_are_not_to_be_believed_add_little(corpus: Path) -> None:
     document = read(corpus, "a.html", f"<table><tr>{wide}" + "<tr><td>x" * 10_000 + "</table>")
     assert len(document.text) < 4 * MAX_ADDED
     assert document.text.count("x") == 10_000
+    header = f"<tr><th colspan=1000>{'x' * 300}<th>y<tr><td>1"
+    document = read(corpus, "a.html", f"<table>{header * 100}</table>")
+    assert len(document.text) < 2 * MAX_NAMED * 100 * len(header)
 
 
 @pytest.mark.parametrize(
@@ -344,11 +480,75 @@ def test_pdf_has_pages_and_headings_from_its_outline(corpus: Path) -> None:
         (("1 Scope",), "It applies to all."),
         (("2 Leave",), "2 Leave"),
         (("2 Leave", "2.1 Days"), "2.1 Days"),
-        (("2 Leave", "2.1 Days"), "Staff get 25 days.\nThey ask."),
+        # "Elsewhere" begins somewhere here, and may be what this belongs to.
+        ((), "Staff get 25 days.\nThey ask."),
     ]
     assert [document.text[start : start + 7] for start in document.page_starts] == [
         "1 Scope",
         "2 Leave",
+    ]
+
+
+def test_pdf_headings_may_have_numbers_that_the_outline_leaves_out(corpus: Path) -> None:
+    content = pdf(
+        "1 Scope\nAll staff.\n2. Annual leave\n25 days.",
+        "3.1) Notice\n30 days.",
+        outline=[(0, 0, "1 Scope"), (0, 0, "Annual leave"), (1, 0, "Notice")],
+    )
+    assert outline(read(corpus, "a.pdf", content)) == [
+        (("1 Scope",), "1 Scope"),
+        (("1 Scope",), "All staff."),
+        (("Annual leave",), "2. Annual leave"),
+        (("Annual leave",), "25 days."),
+        (("Notice",), "3.1) Notice"),
+        (("Notice",), "30 days."),
+    ]
+
+
+def test_pdf_entries_that_are_not_found_end_what_was_before(corpus: Path) -> None:
+    content = pdf(
+        "Scope\nAll staff.",
+        "L e a v e\n25 days.\nCarrying\nFive.",
+        "More.",
+        "N o t i c e\n30 days.",
+        "In writing.",
+        outline=[
+            *((0, 0, "Scope"), (1, 0, "Leave"), (1, 1, "Carrying")),
+            *((3, 0, "Notice"), (3, 1, "Form")),
+        ],
+    )
+    assert outline(read(corpus, "a.pdf", content)) == [
+        (("Scope",), "Scope"),
+        (("Scope",), "All staff."),
+        ((), "L e a v e\n25 days."),
+        (("Leave", "Carrying"), "Carrying"),
+        (("Leave", "Carrying"), "Five."),
+        (("Leave", "Carrying"), "More."),
+        ((), "N o t i c e\n30 days."),
+        (("Notice", "Form"), "In writing."),
+    ]
+
+
+@pytest.mark.parametrize("last", ["Leave\n25 days.", ""])
+def test_pdf_headings_are_not_those_in_a_list_of_contents(corpus: Path, last: str) -> None:
+    """Whether the section behind is on the same page or the next one."""
+    pages = [f"Contents\nScope\nLeave\nScope\nAll staff.\n{last}", "Leave\n25 days."]
+    at = 0 if last else 1
+    content = pdf(*pages[: at + 1], outline=[(0, 0, "Scope"), (at, 0, "Leave")])
+    assert outline(read(corpus, "a.pdf", content)) == [
+        ((), "Contents\nScope\nLeave"),
+        (("Scope",), "Scope"),
+        (("Scope",), "All staff."),
+        (("Leave",), "Leave"),
+        (("Leave",), "25 days."),
+    ]
+
+
+def test_pdf_headings_stay_where_a_footer_says_them_again(corpus: Path) -> None:
+    content = pdf("Leave\nDays\n25 days.\nLeave", outline=[(0, 0, "Leave"), (0, 1, "Days")])
+    assert outline(read(corpus, "a.pdf", content))[:2] == [
+        (("Leave",), "Leave"),
+        (("Leave", "Days"), "Days"),
     ]
 
 

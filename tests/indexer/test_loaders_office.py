@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import datetime
 import io
+import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pptx
 import pytest
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
+from docx.oxml.parser import parse_xml
+from openpyxl.styles import Font
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
@@ -25,9 +29,11 @@ from factcheck_local.indexer.loaders import office
 from .samples import outline, read, repacked, saved, slides, word, workbook
 
 MAKERS = {"a.docx": word, "a.pptx": slides, "a.xlsx": workbook}
-TABLE = (
-    "Year; Days; Note\nYear: 2024; Days: 25; Note: as agreed\nYear: 2025; Days: 26; Note: one more"
-)
+TABLE = [
+    "Year; Days; Note",
+    "Year: 2024; Days: 25; Note: as agreed",
+    "Year: 2025; Days: 26; Note: one more",
+]
 
 
 def test_word_has_its_structure(corpus: Path) -> None:
@@ -37,10 +43,10 @@ def test_word_has_its_structure(corpus: Path) -> None:
         (("Leave",), "Staff get 25 days. They ask in writing."),
         (("Leave", "Carrying over"), "Carrying over"),
         (("Leave", "Carrying over"), "- five days\n- not more"),
-        (("Leave", "Carrying over"), TABLE),
+        *((("Leave", "Carrying over"), row) for row in TABLE),
         (("Leave", "Carrying over"), "The end."),
     ]
-    assert [block.is_heading for block in document.blocks] == [True, False, True] + 3 * [False]
+    assert [block.is_heading for block in document.blocks] == [True, False, True] + 5 * [False]
     assert document.title == "Leave policy"
     assert document.metadata == {"date": "2024-03-01"}
 
@@ -110,13 +116,161 @@ def test_word_merged_cells_are_said_where_they_reach(corpus: Path) -> None:
             cell.text = text
     table.cell(1, 0).merge(table.cell(2, 0))
     table.cell(3, 0).merge(table.cell(3, 1))
-    (_, text), *_ = outline(read(corpus, "a.docx", saved(document)))
-    assert text.splitlines() == [
+    assert [text for _, text in outline(read(corpus, "a.docx", saved(document)))] == [
         "Team; Year; Days",
         "Team: Sales; Year: 2024; Days: 25",
         "Team: Sales; Year: 2025; Days: 26",
         "Team: All; Days: 1",
     ]
+
+
+def texts(corpus: Path, name: str, file: object) -> list[str]:
+    return [text for _, text in outline(read(corpus, name, saved(file)))]
+
+
+#: Names and values, which have no header.
+PAIRS = [["Name", "Acme"], ["Seat", "Berlin"], ["Owner", "Anna"]]
+
+
+def word_table(rows: Sequence[Sequence[str]]) -> tuple[Any, Any]:
+    """A document and its table."""
+    document = docx.Document()
+    table = document.add_table(len(rows), len(rows[0]))
+    for row, cells in zip(table.rows, rows, strict=True):
+        for cell, text in zip(row.cells, cells, strict=True):
+            cell.text = text
+    return document, table
+
+
+@pytest.mark.parametrize(
+    ("look", "header"),
+    [
+        ({"val": "04A0", "firstRow": "1", "firstColumn": "1"}, True),  # the default
+        ({"val": "0600"}, True),  # that of other programs
+        ({"val": "0480", "firstRow": "0", "firstColumn": "1"}, False),
+        ({"val": "0480"}, False),  # as older versions write it
+    ],
+)
+def test_word_tables_may_have_no_header(corpus: Path, look: dict[str, str], header: bool) -> None:
+    document, table = word_table(PAIRS)
+    mark = table._tbl.tblPr.find(qn("w:tblLook"))
+    mark.attrib.clear()
+    mark.attrib.update({qn(f"w:{key}"): value for key, value in look.items()})
+    rows = ["Name: Seat; Acme: Berlin", "Name: Owner; Acme: Anna"]
+    pairs = ["Seat; Berlin", "Owner; Anna"]
+    assert texts(corpus, "a.docx", document) == ["Name; Acme", *(rows if header else pairs)]
+
+
+def test_word_headers_of_two_rows(corpus: Path) -> None:
+    document, table = word_table(
+        [["Region", "2023", "", "2024"], ["", "1", "2", "1"], ["North", "10", "20", "30"]]
+    )
+    for row in table.rows[:2]:
+        row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+    table.cell(0, 1).merge(table.cell(0, 2))
+    table.cell(0, 0).merge(table.cell(1, 0))
+    *_, last = texts(corpus, "a.docx", document)
+    assert last == "Region: North; 2023 1: 10; 2023 2: 20; 2024 1: 30"
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx"])
+def test_passages_end_between_the_rows_of_a_table(corpus: Path, name: str) -> None:
+    said = (
+        "Made for teams that grow. " + "Support by mail and phone is included " * 3 + "for a year"
+    )
+    rows = [["Plan", "Text", "Fee"], *([plan, said, f"{plan} 5"] for plan in "ABCDEFGH")]
+    file: Any = word_table(rows)[0] if name == "a.docx" else deck_with_table(rows)[0]
+    passages = chunk(read(corpus, name, saved(file)))
+    assert len(passages) > 1
+    for passage in passages[1:]:
+        assert passage.text.startswith("Plan: ")
+        assert passage.text.endswith(" 5")
+
+
+def test_word_lists_have_levels_and_numbers(corpus: Path) -> None:
+    document = docx.Document()
+    for text, style in (
+        ("Full time", "List Number"),
+        ("25 days", "List Bullet 2"),
+        ("Part time", "List Number"),
+    ):
+        document.add_paragraph(text, style=style)
+    document.add_paragraph("Apart.")
+    document.add_paragraph("None", style="List Number")
+    deep = document.add_paragraph("of level two", style="List Bullet")
+    number = deep._p.get_or_add_pPr().get_or_add_numPr()
+    number.get_or_add_numId().val = 1
+    number.get_or_add_ilvl().val = 1
+    assert texts(corpus, "a.docx", document) == [
+        "1. Full time\n  - 25 days\n2. Part time",
+        "Apart.",
+        "3. None\n  - of level two",
+    ]
+
+
+NUMBERING = """<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">
+<w:abstractNum w:abstractNumId="0">
+<w:lvl w:ilvl="0"><w:start w:val="4"/><w:numFmt w:val="decimal"/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/></w:lvl>
+<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
+<w:num w:numId="2"><w:abstractNumId w:val="0"/>
+<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num></w:numbering>"""
+
+
+def test_word_numbers_go_on_and_begin_anew(corpus: Path) -> None:
+    document = docx.Document()
+    for text, list_, level in (
+        *(("a", 1, 0), ("b", 1, 1), ("c", 1, 1), ("d", 1, 2), ("e", 1, 0), ("f", 1, 1)),
+        *(("g", 2, 0), ("h", 2, 0), ("i", 1, 0), ("j", 0, 0)),
+    ):
+        number = document.add_paragraph(text)._p.get_or_add_pPr().get_or_add_numPr()
+        number.get_or_add_numId().val = list_
+        number.get_or_add_ilvl().val = level
+
+    def change(name: str, content: bytes) -> bytes:
+        return NUMBERING.encode() if name == "word/numbering.xml" else content
+
+    data = repacked(saved(document), change)
+    assert [text for _, text in outline(read(corpus, "a.docx", data))] == [
+        "4. a\n  1. b\n  2. c\n    - d\n5. e\n  1. f\n1. g\n2. h\n3. i",
+        "j",
+    ]
+
+
+def test_word_leaves_out_what_is_hidden(corpus: Path) -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("costs ")
+    paragraph.add_run("30 ").font.hidden = True
+    paragraph.add_run("25").font.hidden = False
+    assert texts(corpus, "a.docx", document) == ["costs 25"]
+
+
+WORD = (
+    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    ' xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+)
+FRACTION = (
+    "<m:f><m:num><m:r><m:t>{}</m:t></m:r></m:num><m:den><m:r><m:t>{}</m:t></m:r></m:den></m:f>"
+)
+
+
+def test_word_fractions(corpus: Path) -> None:
+    document = docx.Document()
+    formula = f"<m:r><m:t>2</m:t></m:r>{FRACTION.format(3, 4)}{FRACTION.format('a+b', 'c')}"
+    math = parse_xml(f"<m:oMath {WORD}>{formula}</m:oMath>")
+    document.add_paragraph("At least ")._p.append(math)
+    assert texts(corpus, "a.docx", document) == ["At least 2 3/4 (a+b)/c"]
+
+
+def test_a_word_text_box_in_a_cell_is_read_once(corpus: Path) -> None:
+    document, table = word_table([["a", "b"]])
+    box = "<w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent>"
+    offer = f"<mc:Choice>{box}</mc:Choice><mc:Fallback><w:pict>{box}</w:pict></mc:Fallback>"
+    run = parse_xml(f"<w:r {WORD}><mc:AlternateContent>{offer}</mc:AlternateContent></w:r>")
+    table.cell(0, 0).paragraphs[0]._p.append(run)
+    assert texts(corpus, "a.docx", document) == ["a box; b"]
 
 
 def test_word_superscripts_and_what_is_struck_out(corpus: Path) -> None:
@@ -158,7 +312,7 @@ def test_word_names_its_elements_as_it_likes(corpus: Path) -> None:
         return content.replace(b"xmlns:w=", b"xmlns:x=")
 
     document = read(corpus, "a.docx", repacked(word(), change))
-    assert TABLE in document.text
+    assert "\n\n".join(TABLE) in document.text
 
 
 FOOTNOTES = b"""<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">
@@ -199,7 +353,7 @@ def test_slides_are_pages(corpus: Path) -> None:
         (("Goals",), "Sell more tea.\nBuy less milk."),
         (("Goals", "Speaker notes"), "Speaker notes"),
         (("Goals", "Speaker notes"), "Speak slowly here."),
-        ((), TABLE),
+        *(((), row) for row in TABLE),
     ]
     assert [passage.page for passage in chunk(document)] == [1, 2]
     assert document.title == "Plans"
@@ -229,6 +383,109 @@ def test_slides_groups_and_charts(corpus: Path) -> None:
     slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 914400, 914400, data)
     texts = [text for _, text in outline(read(corpus, "a.pptx", saved(deck)))]
     assert texts == ["inside", "Tea (2023: 1.5; 2024: 2)"]
+
+
+def deck_with_table(rows: Sequence[Sequence[str]]) -> tuple[Any, Any]:
+    """A presentation of one slide, and the table on it."""
+    deck = pptx.Presentation()
+    shapes = deck.slides.add_slide(deck.slide_layouts[6]).shapes
+    table = shapes.add_table(len(rows), len(rows[0]), 0, 0, 9144000, 914400).table
+    for row, cells in zip(table.rows, rows, strict=True):
+        for cell, text in zip(row.cells, cells, strict=True):
+            cell.text = text
+    return deck, table
+
+
+def test_slides_with_merged_cells_and_without_header(corpus: Path) -> None:
+    deck, table = deck_with_table([["Plan", "Term", "Fee"], ["A", "1", "5"], ["", "2", "9"]])
+    table.cell(1, 0).merge(table.cell(2, 0))
+    rows = ["Plan; Term; Fee", "Plan: A; Term: 1; Fee: 5", "Plan: A; Term: 2; Fee: 9"]
+    assert texts(corpus, "a.pptx", deck) == rows
+    deck, table = deck_with_table(PAIRS)
+    assert texts(corpus, "a.pptx", deck)[1] == "Name: Seat; Acme: Berlin"
+    table.first_row, table.first_col = False, True
+    assert texts(corpus, "a.pptx", deck) == ["; ".join(pair) for pair in PAIRS]
+
+
+def text_box(slide: Any) -> Any:  # noqa: ANN401
+    """A new text box of a slide."""
+    return slide.shapes.add_textbox(0, 0, 914400, 914400)
+
+
+def test_slides_leave_out_what_is_struck_or_hidden(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    first, second = (deck.slides.add_slide(deck.slide_layouts[6]) for _ in range(2))
+    paragraph = text_box(first).text_frame.paragraphs[0]
+    for text, key, value in (
+        *(("costs ", "strike", "noStrike"), ("30 ", "strike", "sngStrike")),
+        *(("25, about 10", "baseline", "0"), ("6", "baseline", "30000"), (" in all", "b", "1")),
+    ):
+        run = paragraph.add_run()
+        run.text = text
+        run._r.get_or_add_rPr().set(key, value)
+    unseen = text_box(first)
+    unseen.text_frame.text = "hidden"
+    unseen.element.nvSpPr.cNvPr.set("hidden", "1")
+    text_box(second).text_frame.text = "not shown"
+    second.element.set("show", "0")
+    text_box(deck.slides.add_slide(deck.slide_layouts[6])).text_frame.text = "three"
+    document = read(corpus, "a.pptx", saved(deck))
+    assert [(p.page, p.text) for p in chunk(document)] == [
+        (1, "costs 25, about 10⁶ in all"),
+        (3, "three"),
+    ]
+    assert document.metadata["left_out"] == ("hidden: slide 2",)
+
+
+@pytest.mark.parametrize("chosen", ["Choice", "Fallback"])
+def test_slides_with_offers_to_newer_programs(corpus: Path, chosen: str) -> None:
+    deck = pptx.Presentation()
+    shape = text_box(deck.slides.add_slide(deck.slide_layouts[6]))
+    shape.text_frame.text = "At least "
+    formula = f"<a14:m {WORD} {A14}><m:oMath>{FRACTION.format(3, 4)}</m:oMath></a14:m>"
+    shape.text_frame.paragraphs[0]._p.append(parse_xml(formula))
+    offer = parse_xml(
+        f"<mc:AlternateContent {WORD} {A14}><mc:Choice Requires='a14'/><mc:Fallback/>"
+        "</mc:AlternateContent>"
+    )
+    shape.element.addprevious(offer)
+    if chosen == "Choice":
+        offer[1].append(copy.deepcopy(shape.element))
+    offer[chosen == "Fallback"].append(shape.element)
+    assert texts(corpus, "a.pptx", deck) == ["At least  3/4"]
+
+
+A14 = 'xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"'
+
+
+def test_slides_have_lists_of_several_levels(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    frame = text_box(deck.slides.add_slide(deck.slide_layouts[6])).text_frame
+    frame.text = "Full time"
+    for text, level in (("25 days", 1), ("Part time", 0)):
+        paragraph = frame.add_paragraph()
+        paragraph.text, paragraph.level = text, level
+    assert texts(corpus, "a.pptx", deck) == ["- Full time\n  - 25 days\n- Part time"]
+
+
+def test_charts_by_their_formats_and_levels(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    shapes = deck.slides.add_slide(deck.slide_layouts[6]).shapes
+    dates = CategoryChartData(number_format="0%")  # type: ignore[no-untyped-call]
+    dates.categories = [datetime.date(2024, 1, 1), datetime.date(2024, 2, 1)]
+    dates.add_series("Share", (0.25, 0.3))  # type: ignore[no-untyped-call]
+    levels = CategoryChartData()  # type: ignore[no-untyped-call]
+    for year in ("2023", "2024"):
+        category = levels.add_category(year)  # type: ignore[no-untyped-call]
+        for quarter in ("Q1", "Q2"):
+            category.add_sub_category(quarter)
+    levels.add_series("Sales", (1, 2, 3, 4))  # type: ignore[no-untyped-call]
+    for kind, data in ((XL_CHART_TYPE.LINE, dates), (XL_CHART_TYPE.COLUMN_CLUSTERED, levels)):
+        shapes.add_chart(kind, 0, 0, 914400, 914400, data)
+    assert texts(corpus, "a.pptx", deck) == [
+        "Share (2024-01-01: 25%; 2024-02-01: 30%)",
+        "Sales (2023 Q1: 1; 2023 Q2: 2; 2024 Q1: 3; 2024 Q2: 4)",
+    ]
 
 
 def test_rows_are_statements_under_their_sheet(corpus: Path) -> None:
@@ -296,7 +553,14 @@ def test_values_as_a_reader_sees_them(corpus: Path) -> None:
         (-5, "#,##0.00_);[Red](#,##0.00)", "-5.00"),
         (-5, "0.0;[Red]0.0", "-5.0"),
         (-0.05, "0%", "-5%"),
+        # Digits that are shown only where they say something.
+        (0.255, "0.##%", "25.5%"),
+        (0.25, "#%", "25%"),
+        (3, "0.0#%", "300%"),
+        (0.5, "[>=0.5]0%;0.0%", "50%"),
+        (-0.05, '0%;0% "loss"', "-5%"),
         # What says more stays as it is.
+        (2.5, '0.## "%"', "2.5"),
         (-5, '0 "gain";0 "loss"', "-5"),
         (2.5, "General", "2.5"),
         (0.5, "# ?/?", "0.5"),
@@ -312,6 +576,86 @@ def test_numbers_by_their_format(corpus: Path, value: float, number_format: str,
     assert sheet is not None
     sheet.cell(1, 1, value).number_format = number_format
     assert read(corpus, "a.xlsx", saved(book)).text == text
+
+
+def test_dates_name_columns_of_a_sheet(corpus: Path) -> None:
+    days = [datetime.date(2024, 1, 1), datetime.date(2024, 2, 1)]
+    data = workbook({"S": [["Item", *days], ["Rent", 5, 6]]})
+    assert read(corpus, "a.xlsx", data).text.endswith("Item: Rent; 2024-01-01: 5; 2024-02-01: 6")
+
+
+def test_what_is_merged_downwards_is_said_in_each_row(corpus: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    rows: list[list[Any]]
+    rows = [["Plan", "Term", "Fee"], ["A", 1, 5], [None, 2, 9], [], ["B", 1, 7], ["all", 3]]
+    for number, row in enumerate(rows, start=1):
+        for column, value in enumerate(row, start=1):
+            sheet.cell(number, column, value)
+    sheet.merge_cells("A2:A4")
+    sheet.merge_cells("C5:C6")
+    assert texts(corpus, "a.xlsx", book) == [
+        "Plan; Term; Fee",
+        "Plan: A; Term: 1; Fee: 5",
+        "Plan: A; Term: 2; Fee: 9",
+        "Plan: B; Term: 1; Fee: 7",
+        "Plan: all; Term: 3; Fee: 7",
+    ]
+
+
+def test_what_a_workbook_hides_is_left_out_and_named(corpus: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    rows = [["Plan", "Secret", "Fee"], ["A", 1, 5], ["B", 2, 9], ["C", 3, 7]]
+    for row in rows:
+        sheet.append(row)
+    sheet.row_dimensions[3].hidden = True
+    sheet.column_dimensions["B"].hidden = True
+    sheet.column_dimensions["H"].hidden = True  # which is empty
+    for name, state in (("Old", "hidden"), ("Older", "veryHidden")):
+        other = book.create_sheet(name)
+        other.append(["Plan", "Fee"])
+        other.sheet_state = state
+    document = read(corpus, "a.xlsx", saved(book))
+    assert [(block.line, text) for block, (_, text) in
+            zip(document.blocks, outline(document), strict=True)] == [
+        (1, "Plan; Fee"), (2, "Plan: A; Fee: 5"), (4, "Plan: C; Fee: 7"),
+    ]  # fmt: skip
+    assert document.metadata["left_out"] == (
+        "1 hidden row",
+        "1 hidden column",
+        "2 hidden sheets",
+    )
+
+
+STRINGS = """<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
+<si><r><t xml:space="preserve">about 10</t></r>
+<r><rPr><vertAlign val="superscript"/></rPr><t>6</t></r></si>
+<si><r><rPr><strike/></rPr><t xml:space="preserve">30 </t></r><r><t>25 days</t></r></si></sst>"""
+
+
+def test_what_is_struck_or_raised_in_a_sheet(corpus: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    for row in (["Users", "Notice"], ["string 0", "string 1"], ["gone", "2 months"]):
+        sheet.append(row)
+    sheet["A3"].font = Font(strike=True)
+
+    def change(name: str, content: bytes) -> bytes:
+        """As Excel writes it: what texts there are in a member of their own."""
+        if name == "[Content_Types].xml":
+            kind = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+            part = b'<Override PartName="/xl/sharedStrings.xml" ContentType="%s"/></Types>'
+            return content.replace(b"</Types>", part % kind)
+        written = rb't="inlineStr"><is><t>string (\d)</t></is>'
+        return re.sub(written, rb't="s"><v>\1</v>', content)
+
+    data = repacked(saved(book), change, {"xl/sharedStrings.xml": STRINGS.encode()})
+    assert [text for _, text in outline(read(corpus, "a.xlsx", data))] == [
+        "Users; Notice",
+        "Users: about 10⁶; Notice: 25 days",
+        "Notice: 2 months",
+    ]
 
 
 def test_a_sheet_that_understates_its_size_is_read_whole(corpus: Path) -> None:

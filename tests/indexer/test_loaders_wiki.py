@@ -30,7 +30,8 @@ def test_pages_sections_and_last_revisions(corpus: Path) -> None:
         (("Tea",), "Tea is a hot drink."),
         (("Tea", "Kinds"), "Kinds"),
         (("Tea", "Kinds"), "- green\n- black"),
-        (("Tea", "Kinds"), "Year; Days\nYear: 2024; Days: 25"),
+        (("Tea", "Kinds"), "Year; Days"),
+        (("Tea", "Kinds"), "Year: 2024; Days: 25"),
         (("Milk",), "Milk"),
         (("Milk",), "Milk is colour (white; since: 1900)."),
     ]
@@ -57,17 +58,44 @@ def test_a_single_page_gives_its_date(corpus: Path) -> None:
         ("{{Reflist}}text", ["text"]),
         ("# one\n## two\n: three\n; four", ["- one\n- - two\n three\n four"]),
         ("a<br/>b\n----\nc", ["a\nb", "c"]),
-        ("{|\n|+ Days\n! Y !! D\n|-\n| 1 || 2\n|}", ["Days\nY; D\nY: 1; D: 2"]),
+        ("{|\n|+ Days\n! Y !! D\n|-\n| 1 || 2\n|}", ["Days", "Y; D", "Y: 1; D: 2"]),
         (
             "{|\n! Plan !! Term !! Price\n|-\n| rowspan=2 | Basic || Monthly || 5\n|-\n"
             '| Yearly || 50\n|-\n| colspan="2" | All || 1\n|}',
             [
-                "Plan; Term; Price\nPlan: Basic; Term: Monthly; Price: 5\n"
-                "Plan: Basic; Term: Yearly; Price: 50\nPlan: All; Price: 1"
+                "Plan; Term; Price",
+                "Plan: Basic; Term: Monthly; Price: 5",
+                "Plan: Basic; Term: Yearly; Price: 50",
+                "Plan: All; Price: 1",
             ],
+        ),
+        # Headers of rows name no columns; those of columns do so up to the next ones.
+        (
+            "{|\n! Name\n| Acme\n|-\n! Founded\n| 1998\n|}",
+            ["Name; Acme", "Founded; 1998"],
+        ),
+        (
+            "{|\n! Land !! Capital\n|-\n| France || Paris\n|-\n! colspan=2 | People\n|-\n"
+            "! Person !! Role\n|-\n| Anna || CEO\n|-\n! Total !! 1\n|}",
+            [
+                "Land; Capital",
+                "Land: France; Capital: Paris",
+                "People",
+                "Person; Role",
+                "Person: Anna; Role: CEO",
+                "Person: Total; Role: 1",
+            ],
+        ),
+        (
+            "{|\n! rowspan=2 | Region !! colspan=2 | 2023\n|-\n! Q1 !! Q2\n|-\n"
+            "| North || 1 || 2\n|}",
+            ["Region; 2023", "Region; Q1; Q2", "Region: North; 2023 Q1: 1; 2023 Q2: 2"],
         ),
         ("in 1998<sup>1</sup>, 10<sup>6</sup> m<sup>2</sup>", ["in 1998¹, 10⁶ m²"]),
         ("costs <s>30</s> <del>20</del> <strike>x</strike> 25", ["costs    25"]),
+        ('a <span style="text-decoration: line-through">b</span> c', ["a  c"]),
+        ('a<div style="Display:none">b</div> c', ["a c"]),
+        ("{{nowrap}}a{{cn}}", ["a"]),
         ("== ''One'' ==\na\n=== Two ===\n====== Six ======\nb", ["One", "a", "Two", "Six", "b"]),
         ("#REDIRECT [[Milk]]", ["- REDIRECT Milk"]),
         ("[[unclosed {{too {| '''x", ["[[unclosed {{too {| '''x"]),
@@ -77,6 +105,26 @@ def test_markup(corpus: Path, wikitext: str, texts: list[str]) -> None:
     assert said(corpus, wikitext) == texts
 
 
+@pytest.mark.parametrize(
+    ("rows", "last"),
+    [
+        # A template without values in a cell says its name, as it does nowhere else.
+        ("| Basic || {{yes}} || {{no|none}}", "Plan: Basic; Old: yes; Now: no (none)"),
+        ("| Basic || 5{{cn}} || {{tick}}<ref>{{cite}}</ref>", "Plan: Basic; Old: 5; Now: tick"),
+        # What is struck out keeps its column.
+        (
+            '| Basic || style="text-decoration:line-through" | 4 || 5\n|- '
+            'style="text-decoration:line-through"\n| Pro || 8 || 9\n|- '
+            'style="display:none"\n| Max || 1 || 2',
+            "Plan: Basic; Now: 5",
+        ),
+    ],
+)
+def test_cells_say_what_is_shown(corpus: Path, rows: str, last: str) -> None:
+    texts = said(corpus, f"{{|\n! Plan !! Old !! Now\n|-\n{rows}\n|}}")
+    assert texts[-1].splitlines()[-1] == last
+
+
 @pytest.mark.parametrize("bracket", ["{{a|", "[[a|", "{|\n"])
 def test_text_full_of_open_brackets_is_taken_as_written(corpus: Path, bracket: str) -> None:
     text = bracket * 5000 + "the end"
@@ -84,7 +132,14 @@ def test_text_full_of_open_brackets_is_taken_as_written(corpus: Path, bracket: s
 
 
 def test_broken_macros_take_linear_time(corpus: Path) -> None:
-    for tag in ("<![CDATA[", "<ac:parameter ", "<ri:page ", "<ac:parameter>x"):
+    for tag in (
+        "<![CDATA[",
+        "<ac:parameter ",
+        "<ri:page ",
+        "<ac:parameter>x",
+        "<time ",
+        "<ac:task-id>x",
+    ):
         body = f"<property name='body'>{escape('start ' + tag * 20_000)}</property>"
         owner = "<property name='content'><id>1</id></property>"
         page = "<object class='Page'><id>1</id><property name='title'>T</property></object>"
@@ -134,6 +189,38 @@ def test_confluence_gives_current_pages_only(corpus: Path) -> None:
     ]
     assert document.title == "People"
     assert document.metadata == {"date": "2024-03-01"}
+
+
+def body(corpus: Path, storage: str) -> str:
+    """What a page of Confluence with this text says."""
+    start = CONFLUENCE.index("<h2>Days")
+    old = CONFLUENCE[start : CONFLUENCE.index("]]></property>", start)]
+    document = read(corpus, "entities.xml", CONFLUENCE.replace(old, storage, 1))
+    return "\n".join(text for _, text in outline(document)[1:])
+
+
+@pytest.mark.parametrize(
+    ("storage", "text"),
+    [
+        ('<p>Due <time datetime="2024-05-01" />.</p>', "Due 2024-05-01."),
+        (
+            "<table><tr><th>SSO</th><th>API</th><th>Log</th></tr><tr><td><ac:emoticon "
+            'ac:name="tick" /></td><td><ac:emoticon ac:name="cross"/></td><td><ac:emoticon '
+            'ac:name="blue-star" ac:emoji-shortname=":warning:" /></td></tr></table>',
+            "| SSO | API | Log |\n|---|---|---|\n| yes | no | warning |",
+        ),
+        (
+            "<ac:task-list>\n<ac:task>\n<ac:task-id>7</ac:task-id>\n<ac:task-uuid>x-1"
+            "</ac:task-uuid>\n<ac:task-status>incomplete</ac:task-status>\n<ac:task-body><span>"
+            "Renew contract</span></ac:task-body>\n</ac:task>\n<ac:task>\n<ac:task-id>8"
+            "</ac:task-id>\n<ac:task-status>complete</ac:task-status>\n<ac:task-body>Pay 500"
+            "</ac:task-body>\n</ac:task>\n</ac:task-list>",
+            "* incomplete: Renew contract\n  * complete: Pay 500",
+        ),
+    ],
+)
+def test_confluence_says_what_its_elements_show(corpus: Path, storage: str, text: str) -> None:
+    assert body(corpus, storage) == text
 
 
 LAUGHS = (

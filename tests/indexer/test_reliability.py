@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from factcheck_local.core.errors import DocumentError, ProfileError
 from factcheck_local.indexer.loaders import load
@@ -174,3 +178,54 @@ def test_html_meta_with_a_wrong_prior(tmp_path: Path) -> None:
     document = load(tmp_path / "a.html", "a.html")
     with pytest.raises(DocumentError, match="reliability must be a number between 0 and 1"):
         of_document(ReliabilityProfile.default(), document)
+
+
+@pytest.mark.parametrize(
+    ("glob", "name"),
+    [
+        ("*?" * 40 + "Z", "a" * 250),
+        ("*a" * 40 + "Z", "a" * 250),
+        ("**/a/" * 40 + "Z", "a/" * 120 + "a"),
+        ("*a*a*a*/" * 30 + "Z", "/".join(["a" * 20] * 40)),
+    ],
+)
+def test_no_glob_takes_long(glob: str, name: str) -> None:
+    begun = time.process_time()
+    assert not matches(glob, name)
+    assert matches(glob.replace("Z", "*"), name)
+    assert time.process_time() - begun < 1.0
+
+
+PARTS = st.text("ab.*?", min_size=1, max_size=4) | st.sampled_from(
+    [
+        "**",
+        "***",
+        "[ab]",
+        "[!a]*",
+        "[^a]",
+        "[]a]*",
+        "a[a-c]*b",
+        "[a",
+        r"\*",
+        r"a\?",
+        r"[\]",
+        " a ",
+        "#",
+    ]
+)
+
+
+@given(
+    st.lists(PARTS | st.just(""), min_size=1, max_size=5).map("/".join),
+    st.lists(st.text(r"abc.*?]\ ", min_size=1, max_size=4), min_size=1, max_size=5),
+)
+def test_globs_match_what_pathspec_matches(glob: str, parts: list[str]) -> None:
+    assume(parts[0] != ".")  # which it takes for the folder itself
+    name = "/".join(parts)
+    assert matches(glob, name) == GitIgnoreSpec.from_lines([glob]).match_file(name)
+
+
+@pytest.mark.parametrize("glob", ["folder\\", "[z-a]"])
+def test_what_is_no_glob_is_an_error(glob: str) -> None:
+    with pytest.raises(ValueError, match=r"glob|pattern|Escape"):
+        matches(glob, "a.md")

@@ -200,3 +200,17 @@ def test_a_successor_is_named_to_those_alone_who_may_see_it(
     joined = JoinedStore({"own": filled})
     assert told(joined, ["board"]) == {("own/hr/board.md", rule, 0.3)}
     assert told(joined, ["hr"]) == {(None, "default", 0.3)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("owner=x" + " " * 400 + "y" * 100, "a condition of 507 characters, at most 500 are taken"),
+        ("owner" + " " * 450, "expected a condition such as"),
+        ("source=folder\\", "a source is named by a glob"),
+        ("source=[z-a]", "a source is named by a glob"),
+    ],
+)
+def test_conditions_that_are_refused_at_once(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Condition.parse(text)

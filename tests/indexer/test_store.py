@@ -451,7 +451,7 @@ def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: P
     assert json.loads((tmp_path / ".factcheck" / "store.json").read_text()) == {
         "schema": "factcheck.store/2",
         "embedder": {"id": "hashing", "sha256": "0" * 64, "dimension": 64},
-        "chunker": {"version": 3, "target_words": 150, "max_words": 180},
+        "chunker": {"version": 4, "target_words": 150, "max_words": 180},
     }
 
 

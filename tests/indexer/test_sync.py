@@ -523,6 +523,38 @@ def test_dates_and_successors_reach_the_evidence(
     assert (context.date, context.superseded_by) == ("2020-01-02", "b.md")
 
 
+def test_dates_are_found_in_any_case(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(corpus, {"a.md": "---\nDate: 2020-01-02\n---\ntext"})
+    sync([corpus], store, embedder)
+    assert store.sources()[0].date == "2020-01-02"
+
+
+def test_a_file_indexed_alone_replaces_one_that_is_not_looked_at(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    write(corpus, {"old.md": "Leave is 24 days.", "other.md": "Pay is monthly."})
+    write(corpus, {"reliability.toml": "superseded = 0.3"})
+    write(tmp_path / "wiki", {"a.md": "Of another folder."})
+    store = new_store()
+    sync([corpus, tmp_path / "wiki"], store, embedder)
+    write(corpus, {"new.md": "---\nsupersedes: old.md\n---\nLeave is 25 days."})
+    report = sync([corpus / "new.md"], store, embedder)
+    assert sources(report.indexed) == ["docs/new.md"]
+    assert report.unchanged == (
+        SourceEntry("docs/old.md", "prior 0.9 -> 0.3 (default; superseded by docs/new.md)"),
+    )
+    found = found_contexts(store, embedder, "leave", 9)
+    assert {c.source: (c.prior, c.superseded_by) for c in found} == {
+        "docs/new.md": (0.9, None),
+        "docs/old.md": (0.3, "docs/new.md"),
+        "docs/other.md": (0.9, None),
+        "wiki/a.md": (0.9, None),
+    }
+    fresh = new_store("fresh")
+    sync([corpus, tmp_path / "wiki"], fresh, embedder)
+    assert contents(store) == contents(fresh)
+
+
 def test_rules_reach_the_evidence_without_embedding(
     corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
 ) -> None:

@@ -328,6 +328,7 @@ def test_a_line_above_a_horizontal_rule_is_a_sentence() -> None:
         (f"Of staff in {'very ' * 12}small teams\n---\nJane is one.", 2),
         ("Basic plan\nPro plan\n1) one", 3),
         ("| x | 1 |\nall prices net.", 2),
+        (f"Plan: {'very ' * 12}small; Fee: 5\nPlan: large; Fee: 9", 2),
         ("Apart.\n\nfrom it.", 2),
     ],
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
@@ -19,11 +22,16 @@ from factcheck_local.models.add import add_server
 from factcheck_local.models.cards import data_directory
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.events import event_json_schema
+from factcheck_local.serve import requests as requests_module
+from factcheck_local.serve import service as service_module
+from factcheck_local.serve import worker as worker_module
+from factcheck_local.serve.access import Keys
 from factcheck_local.serve.app import create_app
 from factcheck_local.serve.audit import state_of, verified
 from factcheck_local.serve.outbox import Outbox
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.worker import Worker
+from tests.indexer.helpers import HashingEmbedder
 from tests.models.scripted_server import ScriptedServer, chat_completion
 
 from .conftest import SETTINGS, asked, service_of, work
@@ -214,6 +222,68 @@ def test_a_check_stands_for_the_documents_that_it_was_done_with(serve: Serve) ->
     assert submit(client, asked(LEAVE)) != first
 
 
+@pytest.mark.parametrize("front", ["owner: Legal", "date: 2024-03-01", "superseded_by: parking.md"])
+def test_what_a_document_states_meanwhile_makes_another_check(serve: Serve, front: str) -> None:
+    client = serve()
+    store = service_of(client).config.store
+    leave = store.parent / "docs" / "leave.md"
+
+    def index(text: str) -> str:
+        leave.write_text(text)
+        with Store.open(store) as opened:
+            sync([store.parent / "docs"], opened)
+            return opened.digest()
+
+    before = leave.read_text()
+    index(f"---\nstatus: new\n---\n{before}")
+    first = submit(client, asked(LEAVE))
+    evidence = service_of(client).digest()
+    work(client)
+    assert client.post("/v1/checks", json=asked(LEAVE)).json()["id"] == first
+    assert index(f"---\n{front}\n---\n{before}") == evidence
+    second = submit(client, asked(LEAVE))
+    assert second != first
+    work(client)
+    assert client.post("/v1/checks", json=asked(LEAVE)).json()["id"] == second
+
+
+#: What ``factcheck index --rebuild`` does, in a process of its own.
+REBUILD = """
+import sys
+from pathlib import Path
+from factcheck_local import Store, sync
+from factcheck_local.indexer.fingerprint import Fingerprint
+from tests.indexer.helpers import HashingEmbedder
+
+place, other = Path(sys.argv[1]), HashingEmbedder()
+Store.erase(place)
+with Store.create(place, Fingerprint.of(other)) as store:
+    sync([place.parent / "docs"], store, other)
+"""
+
+
+def test_a_rebuilt_store_is_searched_by_its_own_embedder(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = serve()
+    config = service_of(client).config
+    asks = {"query": "days of leave", "k": 1}
+    (first,) = client.post("/v1/search", json=asks).json()["passages"]
+    other, loaded = HashingEmbedder(), []
+
+    def load(id_: str, _role: str) -> HashingEmbedder:
+        loaded.append(id_)
+        return other
+
+    monkeypatch.setattr(service_module, "load_model", load)
+    # The documents are the same, and so are passages and digest.
+    subprocess.run([sys.executable, "-c", REBUILD, str(config.store)], check=True)
+    for _ in range(2):
+        (found,) = client.post("/v1/search", json=asks).json()["passages"]
+        assert loaded == [other.id]
+        assert found["similarity"] != first["similarity"]
+
+
 CARD = """
 id = "own"
 title = "Own"
@@ -337,6 +407,64 @@ def test_a_cancelled_check_is_not_done(serve: Serve) -> None:
     assert client.delete("/v1/checks/none").status_code == 404
 
 
+def test_what_a_cancelled_check_asked_for_is_not_kept(serve: Serve) -> None:
+    client = serve()
+    body = {"answer": f"{LEAVE} In secret.", "question": "In secret?", "name": "hr.md"}
+    id_ = client.post("/v1/checks", json=body).json()["id"]
+    client.delete(f"/v1/checks/{id_}")
+    shown = client.get(f"/v1/checks/{id_}").json()
+    assert (shown["name"], shown["question"], shown["begins"]) == ("hr.md", None, "")
+    assert client.get("/v1/checks", params={"q": "secret"}).json()["checks"] == []
+    (row,) = client.get("/v1/checks").json()["checks"]
+    assert row["id"] == id_
+    again = client.post(f"/v1/checks/{id_}/again")
+    assert (again.status_code, "is not kept" in again.json()["detail"]) == (409, True)
+    with service_of(client).jobs.connected() as db:
+        assert "secret" not in "\n".join(db.iterdump())
+    assert client.post("/v1/checks", json=body).json()["id"] != id_
+
+
+def test_only_what_is_read_of_a_record_is_kept(serve: Serve) -> None:
+    client = serve()
+    more = {"more": [[["deep"]]]}
+    atom = {"id": "a", "text": LEAVE, "original": LEAVE, "contexts": ["c"]}
+    context = {"id": "c", "text": "Staff get 27 days.", "title": "Leave"}
+    plain = {"input": "How many?", "output": LEAVE, "atoms": [atom], "contexts": [context]}
+    full = plain | {"atoms": [atom | more], "contexts": [context | more]} | more
+    id_ = submit(client, {"record": full})
+    assert service_of(client).jobs.find(id_).request["body"]["record"] == plain
+    assert submit(client, {"record": plain}) == id_
+
+
+@pytest.mark.parametrize(("assessor", "status"), [("fr1", 202), ("fr2", 202), ("fr4", 422)])
+def test_a_record_of_too_many_pairs_is_refused(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, assessor: str, status: int
+) -> None:
+    monkeypatch.setattr(requests_module, "MOST_POSSIBLE", 20)
+    # Of two claims with nine passages: 4 are named, 18 are possible, 99 with passages in pairs.
+    contexts = [{"id": f"c{n}", "text": f"Text {n}."} for n in range(9)]
+    atoms = [{"id": f"a{n}", "text": BOARD, "contexts": ["c0", "c1"]} for n in range(2)]
+    record = {"output": BOARD, "atoms": atoms, "contexts": contexts}
+    body = {"record": record, "settings": {"assessor": assessor}}
+    answered = serve().post("/v1/checks", json=body)
+    assert answered.status_code == status
+    if status == 422:
+        said = "answer: 99 pairs of texts with assessor=fr4, at most 20 are taken"
+        assert answered.json()["detail"] == said
+
+
+def test_a_check_that_comes_to_too_many_pairs_fails(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "MOST_PAIRS", 1)
+    client = serve()
+    id_ = submit(client, asked(LEAVE, BOARD))
+    work(client)
+    shown = client.get(f"/v1/checks/{id_}").json()
+    assert shown["state"] == "failed"
+    assert "steps, at most 1 are taken by this server" in shown["problem"]
+
+
 def test_a_check_that_cannot_be_done_says_why(serve: Serve) -> None:
     client = serve()
     # Valid when it was asked for, and no longer when it is done.
@@ -428,6 +556,96 @@ def test_a_full_queue_says_when_to_come_again(serve: Serve) -> None:
     assert (answered.status_code, answered.headers["retry-after"]) == (429, "30")
 
 
+def test_one_key_does_not_fill_the_queue(serve: Serve) -> None:
+    client = serve(needs_key=True, queue=3)
+    ann, bob = key(client, "ann", "check"), key(client, "bob", "check")
+    for n in range(2):
+        submit(client, asked(f"{LEAVE} {n}"), **ann)
+    refused = client.post("/v1/checks", json=asked(BOARD), headers=ann)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "30")
+    assert refused.json()["detail"] == "2 of your checks wait already"
+    submit(client, asked(BOARD), **bob)
+
+
+async def unfinished(client: TestClient, path: str, headers: dict[str, str]) -> int:
+    """The status for a request whose body does not end."""
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, object]:
+        if len(sent) > 0:
+            return {"type": "http.disconnect"}
+        await asyncio.sleep(60)
+        raise AssertionError("the body was waited for")
+
+    async def send(message: Any) -> None:  # noqa: ANN401
+        sent.append(message)
+
+    given = {"host": "testserver", "content-type": "application/json", "content-length": "9"}
+    raw = [(n.lower().encode(), v.encode()) for n, v in (given | headers).items()]
+    scope: dict[str, Any] = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "method": "POST",
+        "path": path,
+    }
+    scope |= {"query_string": b"", "headers": raw, "client": ("10.0.0.9", 1)}
+    await client.app(scope, receive, send)
+    return int(sent[0]["status"])
+
+
+def test_no_body_is_read_of_who_has_no_key(serve: Serve) -> None:
+    client = serve(needs_key=True, per_minute=6.0)
+    for path in ("/v1/checks", "/v1/search", "/v1/none", "/"):
+        assert asyncio.run(unfinished(client, path, {})) == 401
+    wrong = {"Authorization": "Bearer fck_guess"}
+    statuses = [asyncio.run(unfinished(client, "/v1/checks", wrong)) for _ in range(30)]
+    assert (statuses[0], statuses[-1]) == (401, 429)
+    # A key counts by itself, and its request once.
+    ann = key(client, "ann", "check")
+    found = [client.get("/v1/checks", headers=ann).status_code for _ in range(30)]
+    assert found[:20] == [200] * 20
+    assert asyncio.run(unfinished(client, "/v1/checks", ann)) == 429
+    # In JSON that is none, the key is looked at first, too.
+    headers = {"Content-Type": "application/json"}
+    assert client.post("/v1/checks", content=b"{", headers=headers).status_code in (401, 429)
+
+
+def test_what_needs_no_key_is_open_to_read(serve: Serve) -> None:
+    client = serve(needs_key=True, per_minute=6.0)
+    for path in ("/", "/checks/x", "/docs", "/web/api.js", "/healthz", "/openapi.json"):
+        assert {client.get(path).status_code for _ in range(25)} == {200}, path
+    assert client.get("/readyz").status_code == 503
+    assert client.post("/", json={}).status_code == 401
+    assert client.get("/v1/none").status_code == 401
+
+
+def test_keys_that_cannot_be_read_are_no_fault_of_the_caller_s(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    (service_of(client).config.folder / "keys.json").write_text("{")
+    answered = client.get("/v1/checks", headers={"Authorization": "Bearer fck_guess"})
+    assert answered.status_code == 503
+    assert answered.headers["content-type"] == "application/problem+json"
+
+
+def test_a_revoked_key_does_not_come_back(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = serve(needs_key=True)
+    key(client, "ann", "check")
+    keys = service_of(client).keys
+    write = Keys._write
+
+    def meanwhile(self: Keys, rows: Any) -> None:  # noqa: ANN401
+        """Another command revokes a key between reading and writing."""
+        monkeypatch.setattr(Keys, "_write", write)
+        with pytest.raises(StoreError, match="another command is changing it"):
+            Keys(keys._path).revoke("ann")
+        write(self, rows)
+
+    monkeypatch.setattr(Keys, "_write", meanwhile)
+    Keys(keys._path).add("bob", ["check"], None)
+    keys.revoke("ann")
+    assert [key.name for key in keys.all()] == ["bob"]
+
+
 def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
     client = serve(needs_key=True)
     holders = {
@@ -505,6 +723,59 @@ def test_nobody_sees_the_checks_of_another(serve: Serve) -> None:
     assert id_ not in client.get("/v1/checks", headers=bob).text
     admin = key(client, "root", "admin")
     assert id_ in client.get("/v1/checks", headers=admin).text
+
+
+def test_nobody_sees_a_check_that_could_see_more_than_they(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    everything = key(client, "ann", "check")
+    wide = submit(client, asked(BOARD), **everything)
+    service_of(client).keys.revoke("ann")
+    board = key(client, "ann", "check", groups=("board",))
+    narrow = submit(client, asked(BOARD), **board)
+    service_of(client).keys.revoke("ann")
+    work(client)
+    holders = {
+        "staff of the same name": key(client, "ann", "check", groups=("staff",)),
+        "staff's admin": key(client, "boss", "admin", groups=("staff",)),
+        "board's admin": key(client, "head", "admin", groups=("board", "staff")),
+        "admin": key(client, "root", "admin"),
+    }
+
+    def seen(headers: dict[str, str]) -> list[str]:
+        listed = client.get("/v1/checks", headers=headers).text
+        conflicts = client.get("/v1/conflicts", headers=headers)
+        assert conflicts.status_code == 200
+        found = []
+        for name, id_ in (("wide", wide), ("narrow", narrow)):
+            paths = ("", "/events", "/report.md", f"/changes?since={id_}")
+            answers = [client.get(f"/v1/checks/{id_}{p}", headers=headers) for p in paths]
+            shown = {answer.status_code == 200 for answer in answers} | {id_ in listed}
+            assert len(shown) == 1
+            found += [name] * shown.pop()
+        return found
+
+    assert {name: seen(headers) for name, headers in holders.items()} == {
+        "staff of the same name": [],
+        "staff's admin": [],
+        "board's admin": ["narrow"],
+        "admin": ["wide", "narrow"],
+    }
+    assert client.delete(f"/v1/checks/{wide}", headers=holders["staff's admin"]).status_code == 404
+
+
+def test_a_conflict_in_a_check_that_could_see_more_is_not_listed(serve: Serve) -> None:
+    client = serve(needs_key=True)
+    submit(client, asked(BOARD), **key(client, "ann", "check"))
+    jobs = service_of(client).jobs
+    sides = [{"context": "0", "relation": said} for said in ("entailment", "contradiction")]
+    atom = {"id": "a0", "text": BOARD, "evidence": sides, "verdict": "conflicting"}
+    claimed = jobs.claim()
+    assert claimed is not None
+    jobs.finish(claimed, {"contexts": [{"id": "0", "source": "board.md"}], "atoms": [atom]})
+    boss = key(client, "boss", "admin", groups=("staff",))
+    assert client.get("/v1/conflicts", headers=boss).json() == {"claims": []}
+    root = key(client, "root", "admin")
+    assert len(client.get("/v1/conflicts", headers=root).json()["claims"]) == 1
 
 
 def test_who_has_no_groups_sees_what_the_server_s_allow(serve: Serve) -> None:

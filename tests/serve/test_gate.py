@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 import pytest
 from fastapi.testclient import TestClient
 
+from factcheck_local.core.progress import silent
 from factcheck_local.serve import gate
 from factcheck_local.serve.gate import Gate, Message, Rates, Receive, Send
+from factcheck_local.serve.problems import Problem
 
 Serve = Callable[..., TestClient]
 
@@ -65,6 +67,7 @@ def passed(
     *,
     most: int = 100,
     headers: Sequence[tuple[bytes, bytes]] = (),
+    admit: Callable[[Message], None] = silent,
 ) -> tuple[list[Message], int | None]:
     """What an application gets of a request's parts, and the status of a refusal."""
     got: list[Message] = []
@@ -83,7 +86,8 @@ def passed(
             status.append(message["status"])
 
     scope = {"type": "http", "headers": [(b"host", b"here"), *headers]}
-    asyncio.run(Gate(app, hosts=frozenset({"here"}), most=most)(scope, receive, send))
+    gate = Gate(app, hosts=frozenset({"here"}), most=most, admit=admit)
+    asyncio.run(gate(scope, receive, send))
     return got, status[0] if status else None
 
 
@@ -103,6 +107,13 @@ def test_a_body_that_hides_its_length_is_counted() -> None:
 def test_a_body_that_does_not_come_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "BODY_SECONDS", 0.05)
     assert passed([part(b"a", True)]) == ([], 408)
+
+
+def test_who_is_not_admitted_is_told_before_the_body_comes() -> None:
+    def refuse(_scope: Message) -> None:
+        raise Problem(401, "a key is needed")
+
+    assert passed([part(b"a", True)], admit=refuse) == ([], 401)
 
 
 @pytest.mark.parametrize("name", [b"host", b"origin", b"content-type", b"content-length"])

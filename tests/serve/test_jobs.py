@@ -145,6 +145,53 @@ def test_a_check_that_ends_its_process_each_time_fails(jobs: Jobs) -> None:
     assert jobs.find(id_).problem == "the process that checked it ended 3 times"
 
 
+def test_what_ran_when_its_process_was_told_to_end_runs_again_uncounted(jobs: Jobs) -> None:
+    id_ = submit(jobs, "one")
+    for _ in range(module.ATTEMPTS + 1):
+        assert claim(jobs).check.attempts == 1
+        assert jobs.recover(stopped=True) == [id_]
+        assert jobs.find(id_).state == "queued"
+    assert names(jobs, id_)[-2:] == ["running", "queued"]
+
+
+def test_one_owner_does_not_fill_the_queue(jobs: Jobs) -> None:
+    def ask(owner: str, digest: str) -> str:
+        return jobs.submit(owner, {}, digest, most=4, most_own=2).id
+
+    first = ask("ann", "0")
+    ask("ann", "1")
+    with pytest.raises(QueueFull, match="2 of your checks wait already"):
+        ask("ann", "2")
+    assert ask("ann", "0") == first, "the same is no other one"
+    ask("bob", "0")
+    claim(jobs)
+    ask("ann", "2")
+    ask("bob", "1")
+    with pytest.raises(QueueFull, match="4 checks wait already"):
+        ask("cid", "0")
+
+
+def test_a_state_is_told_without_what_was_asked(jobs: Jobs) -> None:
+    id_ = submit(jobs, "one")
+    with jobs.writing() as db:
+        db.execute("UPDATE checks SET request = 'no JSON'")
+    assert jobs.state(id_) == "queued"
+    with pytest.raises(KeyError):
+        jobs.state("none")
+
+
+def test_of_a_cancelled_check_only_what_is_named_is_kept(jobs: Jobs) -> None:
+    first, second, third = (submit(jobs, digest) for digest in ("one", "two", "three"))
+    jobs.finish(claim(jobs), {})
+    jobs.tell(claim(jobs), "claim", {"text": "a claim"})
+    for id_ in (first, second):
+        jobs.cancel(id_, {"kept": 1})
+    jobs.cancel(third)
+    requests = [jobs.find(id_).request for id_ in (first, second, third)]
+    assert requests == [{"body": "one"}, {"kept": 1}, {"body": "three"}]
+    assert [e.name for e in jobs.events(second)] == ["queued", "running", "cancelled"]
+
+
 def test_a_cancelled_check_gets_no_result(jobs: Jobs) -> None:
     id_ = submit(jobs, "one")
     mine = claim(jobs)
@@ -154,7 +201,7 @@ def test_a_cancelled_check_gets_no_result(jobs: Jobs) -> None:
     assert jobs.result(id_) is None
     assert jobs.cancel(id_).state == "cancelled"
     assert names(jobs, id_) == ["queued", "running", "cancelled"]
-    for call in (jobs.find, jobs.cancel, jobs.result):
+    for call in (jobs.find, jobs.cancel, jobs.result, jobs.state):
         with pytest.raises(KeyError):
             call("none")
 

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -188,3 +189,15 @@ def test_a_reviewer_sees_no_check_that_could_see_more_than_they(serve: Serve) ->
         assert client.get(f"/v1/checks/{wide}{path}", headers=staff).status_code == 404
     assert "Lisbon" not in client.get("/v1/reviews", headers=staff).text
     assert client.delete(f"/v1/checks/{narrow}", headers=both).status_code == 403
+
+
+def test_a_claim_with_any_sign_in_its_id_is_reviewed(serve: Serve) -> None:
+    client = serve()
+    claim = "policy/2024/§ 3?#a"
+    record = {"output": LEAVE, "atoms": [{"id": claim, "text": LEAVE, "original": LEAVE}]}
+    id_ = submit(client, {"record": record})
+    work(client)
+    path = f"/v1/checks/{id_}/claims/{quote(claim, safe='')}/review"
+    assert client.post(path, json={"verdict": "supported"}).status_code == 201
+    (kept,) = client.get(f"/v1/checks/{id_}/reviews").json()["reviews"]
+    assert kept["claim"] == claim

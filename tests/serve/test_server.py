@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,7 +21,8 @@ from factcheck_local.core.errors import FactcheckError, StoreError
 from factcheck_local.serve import supervisor as supervisor_module
 from factcheck_local.serve.audit import state_of
 from factcheck_local.serve.check import ENDED
-from factcheck_local.serve.jobs import Jobs
+from factcheck_local.serve.connections import ImpatientProtocol
+from factcheck_local.serve.jobs import ATTEMPTS, Jobs
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.worker import Task
@@ -133,6 +135,22 @@ def test_a_worker_that_ends_is_started_again(tmp_path: Path) -> None:
     assert supervisor.pid is None
 
 
+def test_orderly_stops_do_not_count_against_a_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A process that does nothing until its input ends.
+    waits = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: popen(waits, **how))
+    jobs = Jobs(tmp_path / "checks.sqlite")
+    id_ = jobs.submit("ann", {}, "one", most=9).id
+    for _ in range(ATTEMPTS + 1):
+        with Supervisor(jobs, Task(str(jobs.path), "nowhere", {})) as supervisor:
+            until(lambda: supervisor.pid is not None)
+            assert jobs.claim() is not None
+        assert (jobs.find(id_).state, jobs.find(id_).attempts) == ("queued", 0)
+
+
 def test_what_fails_as_it_is_started_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -140,10 +158,10 @@ def test_what_fails_as_it_is_started_is_tried_again(
     jobs = Jobs(tmp_path / "checks.sqlite")
     recover, failures = jobs.recover, [StoreError("disk full"), OSError("no memory")]
 
-    def failing() -> list[str]:
+    def failing(*, stopped: bool = False) -> list[str]:
         if failures:
             raise failures.pop(0)
-        return recover()
+        return recover(stopped=stopped)
 
     monkeypatch.setattr(jobs, "recover", failing)
     with Supervisor(jobs, Task(str(jobs.path), "nowhere", {})) as supervisor:
@@ -151,6 +169,22 @@ def test_what_fails_as_it_is_started_is_tried_again(
         assert supervisor.ended == 0
     assert "StoreError" in caplog.text
     assert "OSError" in caplog.text
+
+
+def test_it_is_served_by_a_protocol_that_does_not_wait_for_ever(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how: dict[str, Any] = {}
+
+    def run(app: Any, **given: object) -> None:  # noqa: ANN401
+        how.update(given)
+        app.state.service.close()
+
+    monkeypatch.setattr("uvicorn.run", run)
+    place = ["--store", str(config.store), "--data", str(config.folder)]
+    done = CliRunner().invoke(cli, ["serve", *place, "--set", "llm=smollm2-135m"])
+    assert done.exit_code == 0, done.output
+    assert how["http"] is ImpatientProtocol
 
 
 def refused(*arguments: str) -> str:

@@ -61,7 +61,7 @@ def site(indexed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Si
     app = create_app(config, worker=False)
     service: Service = app.state.service
     scopes = {"owner": ["check", "search"], "ann": ["review"], "bob": ["review"]}
-    scopes["chief"] = ["admin"]
+    scopes |= {"cy": ["check", "review"], "chief": ["admin"]}
     keys = {name: service.keys.add(name, own, None) for name, own in scopes.items()}
     server = uvicorn.Server(uvicorn.Config(app, port=port, http="h11", log_level="warning"))
     worker = Worker(service.jobs, config.store, config.settings)
@@ -148,6 +148,12 @@ def test_from_a_pasted_answer_to_a_review_of_two(visit: Visit, site: Site) -> No
     dialog.get_by_label("Key").fill("fck_guess")
     page.keyboard.press("Enter")
     dialog.get_by_text("does not take this key").wait_for()
+    # What no header could carry is not taken at all.
+    dialog.get_by_label("Key").fill("fck_\u2026 and more")
+    page.keyboard.press("Enter")
+    assert not dialog.get_by_label("Key").evaluate("field => field.checkValidity()")
+    expect(dialog).to_be_visible()
+    assert page.evaluate("sessionStorage.getItem('factcheck.key')") == "fck_guess"
     dialog.get_by_label("Key").fill(site.keys["owner"])
     page.keyboard.press("Enter")
     page.get_by_text("Forget the key").wait_for()
@@ -233,6 +239,13 @@ def test_past_checks_are_found_and_say_what_changed(visit: Visit, site: Site, ch
     assert serious(page) == []
 
 
+def test_only_whose_check_it_is_may_check_again(visit: Visit, checked: str) -> None:
+    for who, may in (("owner", 1), ("chief", 1), ("cy", 0)):
+        page = visit(checked, who)
+        page.locator(".tools").wait_for()
+        assert page.get_by_role("button", name="What changed since?").count() == may, who
+
+
 def test_the_corpus_can_be_searched_and_its_sources_looked_at(visit: Visit) -> None:
     page = visit("/search", "owner")
     page.get_by_label("Query").fill("when does the car park open")
@@ -240,6 +253,9 @@ def test_the_corpus_can_be_searched_and_its_sources_looked_at(visit: Visit) -> N
     page.keyboard.press("Enter")
     assert "opens at seven" in page.inner_text("#list .passage")
     assert page.inner_text("#list strong") == "parking.md:1"
+    page.get_by_label("Only sources with").fill("source = leave.md ; prior>0.5;")
+    page.keyboard.press("Enter")
+    expect(page.locator("#list strong")).to_have_text("leave.md:1")
     page.get_by_role("link", name="Sources").click()
     page.get_by_label("Name has").fill("BOARD")
     expect(page.locator("#list > li")).to_have_count(1)

@@ -21,7 +21,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Sp
     from sentencex import get_sentence_boundaries
 
     stretch = text[start:end]
-    spans = []
+    spans: list[Span] = []
     at = 0
     for boundary in get_sentence_boundaries("en", stretch):
         # The library's offsets are counted anew: they are not always characters.

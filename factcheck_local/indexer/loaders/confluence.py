@@ -18,7 +18,19 @@ from factcheck_local.indexer.loaders.layout import Layout
 # No pattern looks beyond the next tag: in broken markup that would take quadratic time.
 _CDATA, _CDATA_END = "<![CDATA[", re.compile(r"\]\] ?>")
 _PARAMETER = re.compile(r"<ac:parameter\b(?![^<>]*ac:name=\"title\")[^<>]*>[^<]*</ac:parameter>")
-_LINK = re.compile(r"<ri:page\b[^<>]*?ri:content-title=\"([^\"<>]*)\"[^<>]*/>")
+_SAYING = (  # elements that say something in an attribute
+    re.compile(r"<ri:page\b[^<>]*?ri:content-title=\"([^\"<>]*)\"[^<>]*/>"),
+    re.compile(r"<time\b[^<>]*?datetime=\"([^\"<>]*)\"[^<>]*/>"),
+)
+_EMOTICON = re.compile(r"<ac:emoticon\b([^<>]*)/>")
+_ATTRIBUTE = re.compile(r"ac:([\w-]+)=\"([^\"<>]*)\"")
+_ANSWERS = {"tick": "yes", "cross": "no"}
+_TASKS = (  # of a list of tasks, and what they are in HTML
+    (re.compile(r"<ac:task-(?:id|uuid)>[^<]*</ac:task-(?:id|uuid)>"), ""),
+    (re.compile(r"<ac:task-status>([^<]*)</ac:task-status>"), r"\1: "),
+    (re.compile(r"<(/?)ac:task-list\b[^<>]*>"), r"<\1ul>"),
+    (re.compile(r"<(/?)ac:task>"), r"<\1li>"),
+)
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)([^<>]*)/>")  # HTML knows no empty element of these
 _KINDS = ("Page", "BlogPost")
 
@@ -73,5 +85,17 @@ def _plain(body: str) -> str:
 def _html(markup: str) -> str:
     """Markup between CDATA sections, without what only Confluence understands."""
     markup = _PARAMETER.sub("", markup)
-    markup = _LINK.sub(lambda match: f"<span>{match[1]}</span>", markup)
+    for pattern in _SAYING:
+        markup = pattern.sub(r"<span>\1</span>", markup)
+    markup = _EMOTICON.sub(_emoticon, markup)
+    for pattern, replacement in _TASKS:
+        markup = pattern.sub(replacement, markup)
     return _EMPTY.sub(r"<\1\2></\1>", markup)
+
+
+def _emoticon(emoticon: re.Match[str]) -> str:
+    """What an emoticon says: a tick and a cross answer a question, the others are their names."""
+    stated = dict(_ATTRIBUTE.findall(emoticon[1]))
+    name = stated.get("name", "")
+    said = _ANSWERS.get(name) or stated.get("emoji-shortname", "").strip(":") or name
+    return f"<span>{said}</span>"

@@ -11,8 +11,6 @@ import codecs
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from pathlib import PurePosixPath
 
 from inscriptis.css_profiles import CSS_PROFILES
 from inscriptis.html_engine import Inscriptis
@@ -24,22 +22,24 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Block, Document, Span
-from factcheck_local.indexer.loaders.rows import Cell, grid, span
+from factcheck_local.indexer.loaders.rows import Cell, Row, grid, is_title, joined, span
 from factcheck_local.indexer.loaders.text import (
     META_KEYS,
     HeadingPath,
     decode,
     decode_any,
-    first_heading,
-    one_line,
+    fraction,
+    hidden,
+    named,
     paragraphs,
-    shortened,
     stated,
+    struck,
     superscript,
 )
 from factcheck_local.indexer.tables import rule_below
 
 _HEADINGS = {f"h{level}": [str(level)] for level in range(1, 7)}
+_HEADING = " or ".join(f"self::{tag}" for tag in _HEADINGS)
 _BLOCKS = ("section", "details", "summary", "form", "fieldset", "dl", "dt", "dd")
 _TABLE = "rows"  # no element of HTML: a table as lines, laid out as it is
 _DROPPED = "dropped"  # no element of HTML: goes, with all that is in it
@@ -54,18 +54,24 @@ _CSS = {
 # The body itself is never dropped: pages hide it until a script has run.
 _UNSEEN = etree.XPath(
     ".//script|.//style|.//noscript|.//template|.//svg|.//iframe|.//select|.//textarea"
-    "|.//button|.//*[@hidden][not(self::body)]"
-    "|.//*[contains(translate(@style, ' ', ''), 'display:none')][not(self::body)]"
-    "|.//nav|.//*[@role='navigation' or @role='search']"
-    "|.//del|.//s|.//strike|.//*[contains(@style, 'line-through')][not(self::body)]"
+    # A question that opens on a click is a button in a heading.
+    f"|.//button[not(ancestor::*[self::summary or {_HEADING}])]|.//*[@hidden][not(self::body)]"
+    "|.//nav|.//*[@role='navigation' or @role='search']|.//annotation|.//del|.//s|.//strike"
 )
-_MAIN = etree.XPath(".//main|.//*[@role='main']|(.//article)[$articles = 1]")
+_MAIN = etree.XPath(".//main|.//*[@role='main']")
 _FURNITURE = etree.XPath(
     ".//*[self::footer or self::aside or self::header[not(.//h1)] or @role='contentinfo'"
     " or @role='complementary' or @role='banner'][not(ancestor::article)]"
 )
 _TABLE_PARTS = ("tr", "td", "th", "thead", "tbody", "tfoot", "caption", "colgroup")
 _CELLS = etree.XPath("./td|./th")
+_SECTIONS = etree.XPath(  # cells with a heading and what it heads
+    f".//td[.//*[{_HEADING}]]"
+    f"[not(../*[2]) or normalize-space() != normalize-space(.//*[{_HEADING}])]"
+)
+_STRUCTURE = etree.XPath(
+    f".//*[self::table or self::{_TABLE} or self::ul or self::ol or {_HEADING}]"
+)
 _BREAKS = etree.XPath(".//br|.//p|.//div|.//li|.//dt|.//dd")
 
 _DECLARED = re.compile(
@@ -83,16 +89,15 @@ def load(data: bytes, source: str) -> Document:
             encoding that the page declares.
     """
     sha256 = hashlib.sha256(data).hexdigest()
-    name = PurePosixPath(source).name
     declared = _declared(data, source)
     page = _parsed(decode(data, source, declared) if declared else decode_any(data, source))
     if page is None:
-        return Document(source, "", name, (), sha256)
+        return Document(source, "", named("", (), source)[0], (), sha256)
     metadata = {key: value for key in META_KEYS if (value := _meta(page, key)) is not None}
-    page_title = shortened(one_line(page.findtext(".//title") or ""))
+    page_title = page.findtext(".//title") or ""
     text, blocks = _content(page)
-    title = page_title or first_heading(blocks) or name
-    return Document(source, text, title, blocks, sha256, metadata=metadata)
+    title, borrowed = named(page_title, blocks, source)
+    return Document(source, text, title, blocks, sha256, metadata=metadata, borrowed_title=borrowed)
 
 
 def extract(html: str) -> tuple[str, tuple[Block, ...]]:
@@ -146,19 +151,55 @@ def _content(page: HtmlElement) -> tuple[str, tuple[Block, ...]]:
     for body in page.iter("body"):
         body.attrib.pop("style", None)
     _drop(page, _UNSEEN(page))
-    articles = sum(1 for _ in page.iter("article"))
-    mains = _MAIN(page, articles=articles)
-    main = next((found for found in mains if found.text_content().strip()), None)
+    _drop_by_style(page)
+    main = _main(page)
     if main is None:
         _drop(page, _FURNITURE(page))
         main = page
     main.tail = None
     _write_superscripts(main)
+    _write_fractions(main)
+    _number_lists(main)
     _flatten_tables(main)
     engine = Inscriptis(main, ParserConfig(css=_CSS, annotation_rules=_HEADINGS))
     text = engine.get_text()
     headings = ((a.start, a.end, int(a.metadata)) for a in engine.get_annotations())
     return text, tuple(_blocks(text, sorted(headings)))
+
+
+def _main(page: HtmlElement) -> HtmlElement | None:
+    """The element with the page's main content, None without one.
+
+    The only article counts if it has the page's first heading or most of its text: it may be
+    the teaser of another page.
+    """
+    for main in _MAIN(page):
+        if _letters(main):
+            return main
+    articles = list(page.iter("article"))
+    if len(articles) != 1 or not _letters(articles[0]):
+        return None
+    heading = page.find(".//h1")
+    holds = heading is not None and articles[0] in heading.iterancestors()
+    return articles[0] if holds or 2 * _letters(articles[0]) > _letters(page) else None
+
+
+def _letters(element: HtmlElement) -> int:
+    """Length of an element's text without white space."""
+    return len("".join(element.text_content().split()))
+
+
+def _drop_by_style(page: HtmlElement) -> None:
+    """Take out what styles hide or strike out; a cell that is struck out keeps its column."""
+    gone = []
+    for element in list(page.iterfind(".//*[@style]")):
+        style = element.get("style")
+        if hidden(style) or (struck(style) and element.tag not in ("td", "th")):
+            gone.append(element)
+        elif struck(style):
+            element[:] = []
+            element.text = None
+    _drop(page, gone)
 
 
 def _drop(page: HtmlElement, elements: list[HtmlElement]) -> None:
@@ -170,23 +211,41 @@ def _drop(page: HtmlElement, elements: list[HtmlElement]) -> None:
 
 def _write_superscripts(root: HtmlElement) -> None:
     """Put what stands for a superscript in its place."""
-    for element in list(root.iter("sup")):
+    powers = [power[1] for power in root.iter("msup") if len(power) > 1]
+    for element in [*root.iter("sup"), *powers]:
         said = element.text_content()
         if (shown := superscript(said)) != said:
             element[:] = []
             element.text = shown
 
 
+def _write_fractions(root: HtmlElement) -> None:
+    """Put "1/2" in the place of a fraction, apart from what is in front: 2½ is no 21/2."""
+    for element in reversed(list(root.iter("mfrac"))):  # the inner before the outer
+        parts = [part.text_content() for part in element]
+        element[:] = []
+        element.text = fraction(*parts)
+
+
+def _number_lists(root: HtmlElement) -> None:
+    """Say at its first item where a numbered list begins; inscriptis knows items' numbers only."""
+    for numbered in root.iterfind(".//ol[@start]"):
+        first, start = numbered.find("li"), numbered.get("start").strip()
+        if first is not None and first.get("value") is None and start.isdecimal():
+            first.set("value", start)
+
+
 def _flatten_tables(root: HtmlElement) -> None:
-    """Turn tables into lines, one a row; a table around tables is layout, a mere block."""
+    """Turn tables into lines, one a row; a table that is layout becomes mere blocks."""
     for table in reversed(list(root.iter("table"))):  # the inner before the outer
-        if table.find(f".//{_TABLE}") is None:
-            lines = [*map(_line, table.iter("caption")), *_lines(list(table.iter("tr")))]
+        if not _is_layout(table):
+            captions = filter(None, map(_line, table.iter("caption")))
+            lines = [*captions, *_lines(list(table.iter("tr")))]
             table[:] = []
-            table.text = "\n".join(filter(None, lines))
+            table.text = "\n".join(lines)
             table.tag = _TABLE
     for row in list(root.iter("tr")):  # of layout
-        if row.find(f".//{_TABLE}") is None:
+        if len(_CELLS(row)) > 1 and not _STRUCTURE(row):
             said = _piped([_line(cell) for cell in _CELLS(row)])
             row[:] = []
             row.text = said
@@ -194,33 +253,65 @@ def _flatten_tables(root: HtmlElement) -> None:
         element.tag = "div"
 
 
-def _lines(rows: Sequence[HtmlElement]) -> Iterator[str]:
-    """A table's rows as lines, empty where they are; below the header's last one the rule.
+def _is_layout(table: HtmlElement) -> bool:
+    """Whether a table only places what is in it: other tables, sections; or it says so.
 
-    A header that fills the first of several columns only is a title, and gets none.
+    Headings alone in cells side by side name columns.
     """
-    cells = list(grid([_cell(cell) for cell in _CELLS(row)] for row in rows))
-    # A cell may reach over more columns than there are: "100%" is read as 100.
-    wide = max((at + 1 for row in cells for at, said in enumerate(row) if said), default=0)
-    cells = [row[:wide] for row in cells]
-    heads = sum(1 for _ in takewhile(_is_head, rows))
-    header = next((row for row in reversed(cells[:heads]) if any(row)), [])
-    names = any(header[1:]) or max(map(len, cells), default=0) == 1
-    yield from map(_piped, cells[:heads])
-    if header and names and any(map(any, cells[heads:])):
-        yield rule_below(_piped(header))
-    yield from map(_piped, cells[heads:])
-
-
-def _is_head(row: HtmlElement) -> bool:
-    """Whether a row is one of a table's header: marked as such, but for empty corners."""
-    return row.getparent().tag == "thead" or all(
-        cell.tag == "th" or not cell.text_content().strip() for cell in _CELLS(row)
+    return (
+        table.get("role") in ("presentation", "none")
+        or table.find(".//table") is not None
+        or table.find(f".//{_TABLE}") is not None
+        or (table.find(".//th") is None and bool(_SECTIONS(table)))
     )
 
 
-def _cell(cell: HtmlElement) -> Cell:
-    return Cell(_line(cell), span(cell.get("rowspan")), span(cell.get("colspan")))
+def _lines(rows: Sequence[HtmlElement]) -> Iterator[str]:
+    """A table's rows as lines, each header in one with the rule below it.
+
+    A further header begins another table, which stands apart. With nothing below it, a
+    header is a row.
+    """
+    cells = [row for row in grid(map(_cells, rows)) if row.cells]
+    # A cell may reach over more columns than there are: "100%" is read as 100.
+    wide = max((at + 1 for row in cells for at, said in enumerate(row.cells) if said), default=0)
+    held: list[Row] = []  # headers and titles, until it is known what is below them
+    begun = False
+    for row in cells:
+        if row.names:
+            held.append(row)
+            continue
+        yield from _header(held, wide, begun)
+        yield _piped(row.cells[:wide])
+        held, begun = [], True
+    yield from (_piped(row.cells[:wide]) for row in held)
+
+
+def _header(rows: Sequence[Row], wide: int, apart: bool) -> Iterator[str]:
+    """The header that rows make, and the titles above and below it; those get no rule."""
+    heads = [at for at, row in enumerate(rows) if wide == 1 or not is_title(row.names or ())]
+    first, last = (heads[0], heads[-1] + 1) if heads else (0, 0)
+    if heads and apart:
+        yield ""
+    yield from (_piped(row.cells[:wide]) for row in rows[:first])
+    if heads:
+        header = _piped(joined([row.names or () for row in rows[first:last]])[:wide])
+        yield from (header, rule_below(header))
+    yield from (_piped(row.cells[:wide]) for row in rows[last:])
+
+
+def _cells(row: HtmlElement) -> list[Cell]:
+    """The cells of a row; those of a header are marked as such."""
+    in_head = row.getparent().tag == "thead"
+    return [
+        Cell(
+            _line(cell),
+            span(cell.get("rowspan")),
+            span(cell.get("colspan")),
+            in_head or cell.tag == "th",
+        )
+        for cell in _CELLS(row)
+    ]
 
 
 def _piped(cells: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from factcheck_local.core.errors import DocumentError
@@ -16,10 +15,9 @@ from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.text import (
     HeadingPath,
     clean,
-    first_heading,
+    named,
     one_line,
     paragraphs,
-    shortened,
 )
 
 PAGE_BREAK = "\n\f\n"
@@ -99,17 +97,17 @@ class Layout:
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Document:
-        """The document; without a title, its first heading or the file's name is it."""
-        blocks = tuple(self.blocks)
-        named = shortened(one_line(clean(title or ""))) or first_heading(blocks)
+        """The document; without a title it gets one as `named` says."""
+        title, borrowed = named(title or "", self.blocks, source)
         return Document(
             source=source,
             text="".join(self._parts),
-            title=named or PurePosixPath(source).name,
-            blocks=blocks,
+            title=title,
+            blocks=tuple(self.blocks),
             sha256=hashlib.sha256(data).hexdigest(),
             page_starts=tuple(self.page_starts),
             metadata=metadata or {},
+            borrowed_title=borrowed,
         )
 
     def _block(self, text: str, line: int | None = None, is_heading: bool = False) -> None:

@@ -16,6 +16,7 @@ import yaml
 import yaml.composer
 import yaml.events
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
 from factcheck_local.core.errors import DocumentError
@@ -28,7 +29,7 @@ _FRONT_MATTER = re.compile(
 _LINE_END = re.compile(r"\r\n?|\n")  # what the parser counts as one line end
 # ValueError: the 31st of June; the others: tags whose value is not what they say.
 _NOT_YAML = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError, TypeError)
-_COMMENTS = re.compile(r"(?:<!--.*?-->\s*)+", re.DOTALL)
+_COMMENTS = re.compile(r"(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
 
 
 def load(data: bytes, source: str) -> Document:
@@ -86,7 +87,9 @@ def _blocks(text: str, body: int) -> Iterator[Block]:
     """The top-level blocks of ``text[body:]``, each knowing the headings above it."""
     starts = [body, *(match.end() for match in _LINE_END.finditer(text, body)), len(text)]
     headings = HeadingPath()
-    tokens = MarkdownIt("commonmark").enable("table").parse(text[body:])
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.block.ruler.at("reference", _link_definition)
+    tokens = parser.parse(text[body:])
     for index, token in enumerate(tokens):
         if token.level or token.map is None or token.type == "hr":
             continue
@@ -99,6 +102,12 @@ def _blocks(text: str, body: int) -> Iterator[Block]:
             continue
         if span.start < span.end:
             yield Block(span, headings.path, is_heading)
+
+
+def _link_definition(state: StateBlock, line: int, last: int, silent: bool) -> bool:
+    """The parser's rule for ``[name]: address``, but for footnotes of one word: they are text."""
+    begin = state.bMarks[line] + state.tShift[line]
+    return not state.src.startswith("[^", begin) and reference(state, line, last, silent)
 
 
 def _said(inline: Sequence[Token]) -> str:

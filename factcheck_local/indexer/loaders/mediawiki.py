@@ -13,7 +13,7 @@ from mwparserfromhell import nodes
 
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import Cell, grid, span, statements
-from factcheck_local.indexer.loaders.text import one_line, superscript
+from factcheck_local.indexer.loaders.text import hidden, one_line, struck, superscript
 
 #: Brackets that are open at a place. The parser's time grows with their square, so a text
 #: with more of them is taken as it is written.
@@ -110,11 +110,12 @@ def _template(node: nodes.Template) -> Iterator[str]:
 
 
 def _tag(node: nodes.Tag) -> Iterator[str]:
-    """What a tag holds; list markers and tables as lines."""
-    name = str(node.tag).strip().lower()
+    """What a tag holds; list markers in their lines, the rows of tables as paragraphs."""
+    name, style = _name(node), _attribute(node, "style")
+    if hidden(style) or struck(style):
+        return
     if name == "table":
-        rows = enumerate(grid(_rows(node)), start=1)
-        yield "\n\n" + "\n".join(line for _, line in statements(rows)) + "\n\n"
+        yield "".join(f"\n\n{line}" for _, line in statements(grid(_rows(node)))) + "\n\n"
     elif name in _MARKERS and node.wiki_markup:
         yield _MARKERS[name]
     elif name == "br":
@@ -129,24 +130,46 @@ def _rows(table: nodes.Tag) -> Iterator[list[Cell]]:
     """The caption and the cells of each row; the parser takes a caption for a cell."""
     cells: list[Cell] = []
     for node in table.contents.nodes if table.contents else ():
-        if isinstance(node, nodes.Tag) and str(node.tag).strip().lower() == "tr":
+        name, style = _name(node), _attribute(node, "style")
+        if hidden(style) or (name == "tr" and struck(style)):
+            continue
+        if isinstance(node, nodes.Tag) and name == "tr":
             if cells:
                 yield cells
                 cells = []
             yield from _rows(node)
         else:
-            inner = node.contents if isinstance(node, nodes.Tag) else None
-            said = one_line(_text(inner) if inner is not None else "".join(_said(node)))
+            said = _cell(node)
             if said.startswith("+") and not cells:
-                yield [Cell(said[1:].strip())]
-            elif isinstance(node, nodes.Tag):
-                cells.append(Cell(said, _span(node, "rowspan"), _span(node, "colspan")))
+                yield [Cell(said[1:].strip(), head=True)]
+            elif name:
+                down, across = span(_attribute(node, "rowspan")), span(_attribute(node, "colspan"))
+                cells.append(Cell(said, down, across, name == "th"))
             elif said:
                 cells.append(Cell(said))
     if cells:
         yield cells
 
 
-def _span(cell: nodes.Tag, name: str) -> int:
-    """How many rows or columns a cell reaches over."""
-    return span(str(cell.get(name).value) if cell.has(name) else None)
+def _cell(node: nodes.Node) -> str:
+    """What a cell says; one with nothing but a template without values says that one's name."""
+    if not isinstance(node, nodes.Tag) or node.contents is None:
+        return one_line("".join(_said(node)))
+    if struck(_attribute(node, "style")):
+        return ""
+    if said := one_line(_text(node.contents)):
+        return said
+    templates = node.contents.filter_templates(recursive=False)
+    return " ".join(one_line(_text(each.name)) for each in templates)
+
+
+def _name(node: nodes.Node) -> str:
+    """A tag's name, empty where it is none."""
+    return str(node.tag).strip().lower() if isinstance(node, nodes.Tag) else ""
+
+
+def _attribute(node: nodes.Node, name: str) -> str | None:
+    """A tag's attribute as it is written, None without it."""
+    if not isinstance(node, nodes.Tag) or not node.has(name):
+        return None
+    return str(node.get(name).value)

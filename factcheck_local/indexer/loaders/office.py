@@ -1,4 +1,4 @@
-"""Guards and properties of Office Open XML files, which are zip archives of XML.
+"""Guards, properties and formulas of Office Open XML files, which are zip archives of XML.
 
 Every limit is checked on the archive's directory, before anything is decompressed. Then
 each member is decompressed as far as the directory says, and must end there: zipfile,
@@ -16,7 +16,7 @@ import zlib
 from typing import Any, Protocol
 
 from factcheck_local.core.errors import DocumentError
-from factcheck_local.indexer.loaders.text import reading
+from factcheck_local.indexer.loaders.text import fraction, reading, superscript
 
 #: Uncompressed size of all members together, in bytes.
 MAX_SIZE = 200_000_000
@@ -34,6 +34,11 @@ PIECE = 1_048_576
 #: A document type would have to stand in so much of an XML member, in bytes.
 PROLOG = 65_536
 
+#: The namespaces of formulas, and of what is offered in several ways.
+MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+OFFERS = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+
+_DELETED = ("}del", "}moveFrom")  # in any namespace
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _ENCRYPTED = 0x1  # flag bit of a member
@@ -139,6 +144,19 @@ def _check_sizes(members: list[zipfile.ZipInfo], source: str) -> None:
                 f"{source}: {member.filename!r} is compressed more than {MAX_RATIO} times:"
                 " a zip bomb?"
             )
+
+
+def formula(element: Any) -> str:  # noqa: ANN401
+    """What a formula, or a part of one, says on a line."""
+    if element.tag == f"{MATH}t":
+        return element.text or ""
+    if str(element.tag).endswith(_DELETED):
+        return ""
+    if element.tag == f"{MATH}f":
+        parts = (part for part in element if part.tag in (f"{MATH}num", f"{MATH}den"))
+        return fraction(*map(formula, parts))
+    said = "".join(map(formula, element))
+    return superscript(said) if element.tag == f"{MATH}sup" else said
 
 
 def metadata(properties: Properties) -> dict[str, Any]:

@@ -12,8 +12,9 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from pypdf import PdfReader
 from pypdf.generic import Destination
@@ -33,8 +34,13 @@ from factcheck_local.indexer.loaders.text import (
 #: How far from its end a file must have its end-of-file marker, in bytes.
 EOF_WINDOW = 1024
 
-#: Entry of the outline: (page index from 0, level from 1, title).
-_Entry = tuple[int, int, str]
+
+class _Entry(NamedTuple):
+    """An entry of the outline: its page from 0, its level from 1, its title on one line."""
+
+    page: int
+    level: int
+    title: str
 
 
 def load(data: bytes, source: str, *, ocr: bool = False) -> Document:
@@ -141,28 +147,90 @@ def _outline(reader: PdfReader, items: Sequence[Any], level: int = 1) -> Iterato
     for item in items:
         if isinstance(item, list):
             yield from _outline(reader, item, level + 1)
-        elif isinstance(item, Destination) and item.title:
+        elif isinstance(item, Destination) and (title := one_line(str(item.title or ""))):
             page = reader.get_destination_page_number(item)
             if page is not None and page >= 0:
-                yield page, level, str(item.title)
+                yield _Entry(page, level, title)
 
 
 def _blocks(text: str, starts: Sequence[int], outline: Sequence[_Entry]) -> Iterator[Block]:
     """Paragraphs of each page; an outline entry found there as a line is a heading."""
     headings = HeadingPath()
     ends = [*(start - len(PAGE_BREAK) for start in starts[1:]), len(text)]
+    behind = list(zip(outline, (*outline[1:], None), strict=False))  # entries, each with the next
     for page, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        position = start
-        for level, title in ((level, title) for at, level, title in outline if at == page):
-            if found := _own_line(title).search(text, position, end):
-                yield from paragraphs(text, position, found.start(), headings.path)
-                headings.enter(level, " ".join(title.split()))
-                yield Block(Span(*found.span()), headings.path, is_heading=True)
-                position = found.end()
-        yield from paragraphs(text, position, end, headings.path)
+        entries = [(entry, later) for entry, later in behind if entry.page == page]
+        yield from _page(text, start, end, entries, headings)
+
+
+def _page(
+    text: str,
+    position: int,
+    end: int,
+    entries: Sequence[tuple[_Entry, _Entry | None]],
+    headings: HeadingPath,
+) -> Iterator[Block]:
+    """The blocks of a page.
+
+    Where an entry begins that is not found cannot be told: the text that may be its own is
+    under none of the headings that it ends, and the next page is under it.
+    """
+    missed: list[_Entry] = []
+    for entry, later in entries:
+        found = _heading(text, position, end, entry, later)
+        if found is None:
+            headings.leave(entry.level)
+            missed.append(entry)
+            continue
+        yield from paragraphs(text, position, found.start(), headings.path)
+        for section in (*missed, entry):
+            headings.enter(section.level, section.title)
+        missed = []
+        yield Block(Span(*found.span()), headings.path, is_heading=True)
+        position = found.end()
+    yield from paragraphs(text, position, end, headings.path)
+    for section in missed:
+        headings.enter(section.level, section.title)
+
+
+def _heading(
+    text: str, start: int, end: int, entry: _Entry, later: _Entry | None
+) -> re.Match[str] | None:
+    """An entry's line in what is left of its page, but not the one in a list of contents."""
+    lines = list(_own_line(entry.title).finditer(text, start, end))
+    for line, again in pairwise(lines):
+        if later is None or not _are_contents(text, line.end(), again.end(), end, entry, later):
+            return line
+    return lines[-1] if lines else None
+
+
+def _are_contents(
+    text: str, start: int, again: int, end: int, entry: _Entry, later: _Entry
+) -> bool:
+    """Whether the next entry stands directly below an entry's line, and is a heading elsewhere.
+
+    Args:
+        text: the document's.
+        start: end of the line.
+        again: end of the next line that says the same.
+        end: where the page ends.
+        entry: the entry.
+        later: the next one.
+    """
+    line = _own_line(later.title)
+    below = line.search(text, start, end)
+    return (
+        below is not None
+        and not text[start : below.start()].strip()
+        and (later.page != entry.page or line.search(text, again, end) is not None)
+    )
 
 
 def _own_line(title: str) -> re.Pattern[str]:
-    """The title as a line, or lines, of its own, whatever the white space between words."""
+    """The title as a line, or lines, of its own, whatever the white space between words.
+
+    A number may stand in front of it: outlines often leave it out.
+    """
     words = r"\s+".join(re.escape(word) for word in title.split())
-    return re.compile(rf"(?<![^\n]){words}(?=[^\S\n]*(?:\n|\Z))")
+    number = r"(?:\d+(?:\.\d+)*[.)]?[^\S\n]+)?"
+    return re.compile(rf"(?<![^\n]){number}{words}(?=[^\S\n]*(?:\n|\Z))")

@@ -2,15 +2,19 @@
 
 Offsets are offsets in the extracted text, where a form feed stands between slides.
 Pictures and SmartArt have no text that could be read here; slides that hold nothing
-else are listed.
+else are listed. What is struck out or hidden is not read; hidden slides are listed, and keep
+their numbers. Paragraphs of several levels are written as a list of Markdown.
 """
 
 from __future__ import annotations
 
+import datetime
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from openpyxl.styles.numbers import is_date_format
+from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
 from pptx import Presentation
 from pptx.chart.chart import Chart
 from pptx.oxml.ns import qn
@@ -20,8 +24,9 @@ from pptx.text.text import TextFrame
 from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
-from factcheck_local.indexer.loaders.rows import statements
-from factcheck_local.indexer.loaders.text import reading
+from factcheck_local.indexer.loaders.number_format import formatted, iso
+from factcheck_local.indexer.loaders.rows import Cell, grid, statements
+from factcheck_local.indexer.loaders.text import item, reading, superscript
 
 NOTES = "Speaker notes"
 
@@ -29,8 +34,17 @@ NOTES = "Speaker notes"
 _DEFAULT_TITLE = "PowerPoint Presentation"
 
 
+#: Levels of paragraphs, as PowerPoint has them.
+MAX_LEVELS = 9
+
+_FORMULA = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
+_ON = ("1", "true")
+
+
 def load(data: bytes, source: str) -> Document:
     """Read a presentation; the date is that of its last change.
+
+    Slides without text, and hidden ones, are listed under the metadata key ``left_out``.
 
     Raises:
         DocumentError: if the file is empty, damaged, encrypted, too large or no
@@ -38,11 +52,14 @@ def load(data: bytes, source: str) -> Document:
     """
     office.check(data, source, "PPTX")
     layout = Layout()
-    silent = []
+    silent, hidden = [], []
     with reading(source, "PPTX"):
         deck = Presentation(io.BytesIO(data))
         for number, slide in enumerate(deck.slides, start=1):
             layout.page()
+            if slide.element.get("show") in ("0", "false"):
+                hidden.append(number)
+                continue
             blocks = len(layout.blocks)
             _slide(layout, slide)
             if len(layout.blocks) == blocks:
@@ -50,36 +67,55 @@ def load(data: bytes, source: str) -> Document:
         properties = deck.core_properties
         metadata = office.metadata(properties)
         title = properties.title if properties.title != _DEFAULT_TITLE else None
-    if silent:
-        shown = ", ".join(map(str, silent[:10])) + (" …" if len(silent) > 10 else "")
-        metadata["left_out"] = (f"no text on slide {shown}",)
+    notes = {"no text on slide": silent, "hidden: slide": hidden}
+    if left_out := [f"{note} {_listed(numbers)}" for note, numbers in notes.items() if numbers]:
+        metadata["left_out"] = tuple(left_out)
     return layout.document(source, data, title, metadata)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """The first ten of some numbers."""
+    return ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
 
 
 def _slide(layout: Layout, slide: Slide) -> None:
     """Lay out the title, the shapes in their order, the notes."""
+    _choose(slide.element)
     title = slide.shapes.title
     if title is not None:
-        layout.heading(1, title.text_frame.text)
+        layout.heading(1, _text(title.text_frame))
     for shape in _shapes(slide.shapes):
         if title is not None and shape.shape_id == title.shape_id:
             continue
         if shape.has_text_frame:
             layout.block(_text(shape.text_frame))
         elif getattr(shape, "has_table", False) and shape.has_table:
-            rows = [[cell.text for cell in row.cells] for row in shape.table.rows]
-            layout.block("\n".join(line for _, line in statements(enumerate(rows))))
+            for _, line in statements(grid(_rows(shape.table))):
+                layout.block(line)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             layout.block("\n".join(_chart(shape.chart)))
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    if notes is not None and notes.text.strip():
+    if notes is not None and (said := _text(notes)):
         layout.heading(2, NOTES)
-        layout.prose(_text(notes))
+        layout.prose(said)
+
+
+def _choose(slide: Any) -> None:  # noqa: ANN401
+    """Put what a slide offers to newer programs, or else to others, where the library sees it."""
+    for offer in list(slide.iter(f"{office.OFFERS}AlternateContent")):
+        kinds = (f"{office.OFFERS}Choice", f"{office.OFFERS}Fallback")
+        chosen = next((each for kind in kinds for each in offer.iterfind(kind) if len(each)), ())
+        for element in list(chosen):
+            offer.addprevious(element)
+        offer.getparent().remove(offer)
 
 
 def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
-    """The shapes, those within groups too."""
+    """The shapes that are not hidden, those within groups too."""
     for shape in shapes:
+        properties = shape.element.find(f"./*/{qn('p:cNvPr')}")
+        if properties is not None and properties.get("hidden") in _ON:
+            continue
         inner = getattr(shape, "shapes", None)
         if inner is None:
             yield shape
@@ -88,9 +124,53 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _text(frame: TextFrame) -> str:
-    """The paragraphs, a line each; the library has a vertical tab for a line break."""
-    lines = (paragraph.text.replace("\v", "\n").strip() for paragraph in frame.paragraphs)
-    return "\n".join(filter(None, lines))
+    """The paragraphs, a line each, or an item of a list if they have several levels."""
+    lines = [
+        (line, min(paragraph.level, MAX_LEVELS - 1))
+        for paragraph in frame.paragraphs
+        if (line := "".join(_pieces(paragraph._p)).strip())
+    ]
+    is_list = any(level for _, level in lines)
+    return "\n".join(item(line, level) if is_list else line for line, level in lines)
+
+
+def _pieces(paragraph: Any) -> Iterator[str]:  # noqa: ANN401
+    """The text of a paragraph, piece by piece, without what is struck out."""
+    for run in paragraph:
+        if run.tag == qn("a:br"):
+            yield "\n"
+        said = office.formula(run) if run.tag == _FORMULA else run.findtext(qn("a:t")) or ""
+        own = run.find(qn("a:rPr"))
+        if own is None:
+            yield said
+        elif own.get("strike", "noStrike") == "noStrike":
+            yield superscript(said) if _is_raised(own.get("baseline", "0")) else said
+
+
+def _is_raised(baseline: str) -> bool:
+    """Whether a run stands above the line, by so many percent or thousandths of one."""
+    return float(baseline.rstrip("%")) > 0
+
+
+def _rows(table: Any) -> Iterator[list[Cell]]:  # noqa: ANN401
+    """The cells that begin in each row.
+
+    The first are marked where the table's look has them stand out and no first row, which new
+    tables have.
+    """
+    names_rows = table.first_col and not table.first_row
+    for row in table.rows:
+        cells = enumerate(row.cells)
+        yield [
+            Cell(
+                " ".join(_text(cell.text_frame).split()),
+                cell.span_height if cell.is_merge_origin else 1,
+                cell.span_width if cell.is_merge_origin else 1,
+                names_rows and not column,
+            )
+            for column, cell in cells
+            if not cell.is_spanned
+        ]
 
 
 def _chart(chart: Chart) -> Iterator[str]:
@@ -101,30 +181,46 @@ def _chart(chart: Chart) -> Iterator[str]:
     """
     if chart.has_title and chart.chart_title.has_text_frame:
         yield chart.chart_title.text_frame.text
+    is_mac = any(each.get("val", "1") in _ON for each in chart.element.iter(qn("c:date1904")))
+    epoch = CALENDAR_MAC_1904 if is_mac else CALENDAR_WINDOWS_1900
     for series in chart.element.iter(qn("c:ser")):
         name = next(series.iterfind(f"{qn('c:tx')}//{qn('c:v')}"), None)
-        categories = _points(series, "c:cat")
-        categories |= {index: _said(x) for index, x in _points(series, "c:xVal").items()}
-        values = _points(series, "c:val") | _points(series, "c:yVal")
+        categories = _points(series, "c:cat", epoch) | _points(series, "c:xVal", epoch)
+        values = _points(series, "c:val", epoch) | _points(series, "c:yVal", epoch)
         said = [
-            f"{categories[index]}: {_said(value)}" if index in categories else _said(value)
+            f"{categories[index]}: {value}" if index in categories else value
             for index, value in values.items()
         ]
         shown = (name.text if name is not None else "") or ""
         yield f"{shown} ({'; '.join(said)})" if said else shown
 
 
-def _points(series: Any, of: str) -> dict[str, str]:  # noqa: ANN401
-    """The categories or values of a series by index; of several levels the innermost."""
-    points: dict[str, str] = {}
-    for point in series.iterfind(f"{qn(of)}//{qn('c:pt')}"):
-        points.setdefault(point.get("idx"), point.findtext(qn("c:v")) or "")
+def _points(series: Any, of: str, epoch: datetime.datetime) -> dict[str, str]:  # noqa: ANN401
+    """The categories or values of a series by index; of several levels the outermost first."""
+    elements = (each for root in series.iterfind(qn(of)) for each in root.iter())
+    levels = [
+        {point.get("idx"): _shown(point, epoch) for point in points}
+        for element in elements
+        if (points := element.findall(qn("c:pt")))
+    ]
+    reaching, points = levels[:0:-1], {}
+    above = [""] * len(reaching)
+    for index, said in levels[0].items() if levels else ():
+        # One of an outer level is stated where it begins.
+        above = [level.get(index, last) for level, last in zip(reaching, above, strict=True)]
+        points[index] = " ".join(filter(None, [*above, said]))
     return points
 
 
-def _said(value: str) -> str:
-    """A value without the digits that are only noise of floating point."""
+def _shown(point: Any, epoch: datetime.datetime) -> str:  # noqa: ANN401
+    """A number as its format shows it, a date in ISO 8601; text as it is."""
+    said, parent = point.findtext(qn("c:v")) or "", point.getparent()
+    if parent.tag not in (qn("c:numCache"), qn("c:numLit")):
+        return said
+    number_format = point.get("formatCode") or parent.findtext(qn("c:formatCode")) or ""
     try:
-        return f"{float(value):.15g}"
-    except ValueError:
-        return value
+        if is_date_format(number_format):
+            return iso(from_excel(float(said), epoch))
+        return formatted(float(said), number_format)
+    except (ValueError, OverflowError):
+        return said

@@ -12,6 +12,7 @@ from typing import Any
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Block, Document, Span
+from factcheck_local.indexer.reliability.statements import key_of
 
 #: More control characters than this share, in [0, 1], is no text.
 MAX_CONTROL_SHARE = 0.01
@@ -46,6 +47,8 @@ _MARK = re.compile(r"[-+\u2212]?\d[-+\u2212\u2013\d\s.,;*)]{0,40}")
 _RAISED = str.maketrans(
     "0123456789+-\u2212", "\u2070¹²³\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u207b"
 )
+_HIDING = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
+_SUM = re.compile(r"[^\w.,]")  # in a part of a fraction, which then needs brackets
 _JOINING = re.compile(r"(?![^\W\d_]{2,}$)\w\S{0,40}")  # but not the letters of "1st"
 _MARKS = (  # UTF-32 before UTF-16, whose mark begins alike
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -198,6 +201,33 @@ def superscript(text: str) -> str:
     return text.replace(core, f"^{core}", 1) if _JOINING.fullmatch(core) else text
 
 
+def fraction(*parts: str) -> str:
+    """A fraction's parts as plain text, apart from what is in front: 2½ is no 21/2."""
+    said = (part.strip() for part in parts)
+    return " " + "/".join(f"({part})" if _SUM.search(part) else part for part in said)
+
+
+def item(text: str, level: int, number: int | None = None) -> str:
+    """An item of a list as Markdown has it.
+
+    Args:
+        text: what it says.
+        level: how deep it stands, from 0.
+        number: its number; None for a bullet.
+    """
+    return "  " * level + ("-" if number is None else f"{number}.") + f" {text}"
+
+
+def hidden(style: str | None) -> bool:
+    """Whether what has this style attribute is not shown at all."""
+    return _HIDING.search(style or "") is not None
+
+
+def struck(style: str | None) -> bool:
+    """Whether what has this style attribute is shown struck out."""
+    return "line-through" in (style or "").lower()
+
+
 def printable(text: str) -> str:
     """What a file says, fit to stand in a message of one line."""
     return one_line("".join(c if c.isprintable() else " " for c in text))
@@ -248,17 +278,19 @@ def file_as_document(
 ) -> Document:
     """The document of a format whose text is the file itself.
 
-    Its title is the one that its metadata states, its first heading, or the file's name.
+    Its title is the one that its metadata states, or else as `named` has it.
     """
-    stated, own = metadata or {}, tuple(blocks)
-    title = stated.get("title") or first_heading(own) or PurePosixPath(source).name
+    own = tuple(blocks)
+    stated = [value for key, value in (metadata or {}).items() if key_of(key) == "title"]
+    title, borrowed = named(str(stated[0] or "") if stated else "", own, source)
     return Document(
         source=source,
         text=text,
-        title=shortened(one_line(clean(str(title)))),
+        title=title,
         blocks=own,
         sha256=hashlib.sha256(data).hexdigest(),
-        metadata=stated,
+        metadata=metadata or {},
+        borrowed_title=borrowed,
     )
 
 
@@ -271,8 +303,12 @@ class HeadingPath:
 
     def enter(self, level: int, heading: str) -> None:
         """Begin a section; it ends those of the same and of deeper levels."""
-        self._open = [entry for entry in self._open if entry[0] < level]
+        self.leave(level)
         self._open.append((level, shortened(heading)))
+
+    def leave(self, level: int) -> None:
+        """End the sections of this and of deeper levels."""
+        self._open = [entry for entry in self._open if entry[0] < level]
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -280,6 +316,16 @@ class HeadingPath:
         return tuple(heading for _, heading in self._open)
 
 
-def first_heading(blocks: tuple[Block, ...]) -> str | None:
-    """What the first heading says, None in a document without any."""
-    return next((block.headings[-1] for block in blocks if block.is_heading), None)
+def named(title: str, blocks: Iterable[Block], source: str) -> tuple[str, bool]:
+    """A document's title, and whether it is borrowed from a heading.
+
+    Args:
+        title: the one that the document states; where it is empty, the first heading is the
+            title, or else the file's name.
+        blocks: the document's.
+        source: its path.
+    """
+    if own := shortened(one_line(clean(title))):
+        return own, False
+    first = next((block.headings[-1] for block in blocks if block.is_heading), "")
+    return first or shortened(PurePosixPath(source).name), bool(first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,18 +16,93 @@ from factcheck_local.indexer.reliability.statements import Scalar, says
 Where: TypeAlias = tuple[tuple[str, tuple[Scalar, ...]], ...]
 
 
-@lru_cache(maxsize=1024)
-def _spec(pattern: str) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines([pattern])
+#: A part of a glob between slashes; None stands for ``**``, any number of them.
+_Part: TypeAlias = re.Pattern[str] | None
+
+_NOTHING = re.compile("(?!)")
+_TOKEN = re.compile(
+    r"\\(?P<escaped>.)|\[(?P<negated>[!^]?)(?P<among>\]?[^\]]*)\]|(?P<wild>[*?])|(?P<plain>.)",
+    re.DOTALL,
+)
 
 
 def matches(pattern: str, name: str) -> bool:
     """Whether a glob, as in ``.gitignore``, matches a name with forward slashes.
 
+    Globs come with requests, too. So it takes time in the product of both lengths at most, where
+    a regular expression of the whole would try every way to share a name out among the wildcards.
+
     Raises:
         ValueError: if the pattern is no glob.
     """
-    return _spec(pattern).match_file(name)
+    parts = _parts(pattern)
+    return parts is not None and _fit(parts, name.split("/"))
+
+
+@lru_cache(maxsize=1024)
+def _parts(glob: str) -> tuple[_Part, ...] | None:
+    """The parts that a whole name has to fit; None for what matches nothing, as a comment."""
+    try:
+        specs = GitIgnoreSpec.from_lines([glob]).patterns
+    except re.error as error:
+        raise ValueError(f"no glob: {glob!r}: {error}") from error
+    if not any(spec.include for spec in specs):
+        return None
+    glob = glob if glob.endswith("\\ ") else glob.rstrip()
+    first, *rest = parts = glob.split("/")
+    if not first:
+        parts = rest
+    elif not any(rest):
+        parts.insert(0, "**")  # without a slash before its end it matches at any depth
+    if not parts[-1] and set(parts[:-1]) == {"**"}:
+        parts[-1:] = ["*", ""]  # any folder
+    # What is below a match matches, too; of a folder, nothing else does.
+    parts[-1:] = ["*", "**"] if parts[-1] in ("", "**") else [parts[-1], "**"]
+    return tuple(None if part == "**" else _compiled(part) for part in parts)
+
+
+def _compiled(part: str) -> re.Pattern[str]:
+    pieces = [""]
+    for token in _TOKEN.finditer(part):
+        if token["wild"] == "*":
+            pieces.append("")
+        else:
+            pieces[-1] += _one(token)
+    first, *others = pieces
+    # The nearest place of a piece is as good as any further one, so no other is tried.
+    near = [f"(?>.*?{piece})" for piece in others[:-1]]
+    last = [f".*{piece}" for piece in others[-1:]]
+    return re.compile("".join([first, *near, *last]), re.DOTALL)
+
+
+def _one(token: re.Match[str]) -> str:
+    """The expression for one character of a name."""
+    if token["wild"]:
+        return "."
+    if token["among"]:
+        # Ranges stay; what else means something between brackets is there for itself.
+        among = re.sub(r"[\\\[\]^&~|]", r"\\\g<0>", token["among"])
+        return f"[{'^' if token['negated'] else ''}{among}]"
+    return re.escape(token["escaped"] or token["plain"])
+
+
+def _fit(parts: Sequence[_Part], names: Sequence[str]) -> bool:
+    """Whether names fit parts one by one, ``**`` taking as few of them as will do."""
+    part = name = 0
+    retry: tuple[int, int] | None = None
+    while name < len(names):
+        wanted = parts[part] if part < len(parts) else _NOTHING
+        if wanted is None:
+            part += 1
+            retry = (part, name)
+        elif wanted.fullmatch(names[name]):
+            part, name = part + 1, name + 1
+        elif retry is None:
+            return False
+        else:
+            part, name = retry[0], retry[1] + 1
+            retry = (part, name)
+    return all(left is None for left in parts[part:])
 
 
 def prior_problem(value: object) -> str | None:

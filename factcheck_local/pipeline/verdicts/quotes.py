@@ -13,8 +13,9 @@ from factcheck_local.models.contracts import Embedder, FloatArray
 
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
 
-#: What begins a block of its own: no word, a table row, a quotation, a list mark, a heading.
-_BLOCK = re.compile(r"\s*(?:\W*$|\||>|[-*+•–]\s|\(?\w{1,3}[.)]\s|#{1,6}\s)")
+#: What begins a block of its own: no word, a table row, a quotation, a list mark, a heading, and
+#: "Fee: 5 euros; ", as rows of tables are written out.
+_BLOCK = re.compile(r"\s*(?:\W*$|\||>|[-*+•–]\s|\(?\w{1,3}[.)]\s|#{1,6}\s|[^:;.!?\n]{1,60}[:;]\s)")
 
 #: Characters of a line that was broken for its length, behind which any word may follow.
 _LONG_LINE = 60

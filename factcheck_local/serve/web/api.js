@@ -49,6 +49,8 @@ export const json = async (path, options) => (await call(path, options)).json();
 function askForKey(refused) {
   const dialog = find("#key");
   const input = find("input", dialog);
+  // What is no header's value could never be sent, nor a tab that kept it ask for another one.
+  input.oninput = () => input.setCustomValidity(/^[\x21-\x7e]*$/.test(input.value.trim()) ? "" : "A key has letters, digits and signs of ASCII alone.");
   find("#refused").hidden = !refused;
   input.value = "";
   dialog.returnValue = "";
@@ -93,6 +95,9 @@ export const time = (seconds) => make("time", { datetime: new Date(1000 * second
 export const place = (passage) => passage.source + (passage.page ? `, p. ${passage.page}` : passage.line ? `:${passage.line}` : "");
 
 export const count = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+/** The texts of a field that takes several with ; between. */
+export const several = (line) => line.split(";").map((text) => text.trim()).filter(Boolean);
 
 /** Gives the reader a file; a link to the server would not bring the key. */
 export function save(blob, name) {

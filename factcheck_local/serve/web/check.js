@@ -96,7 +96,8 @@ function showClaim({ claim, contexts }) {
 /* ------------------------------------------------------------ its report */
 
 async function showReport(check) {
-  const [{ scopes, name }, answered] = [await me, await call(`${path}/report.html`)];
+  const [asks, answered] = [await me, await call(`${path}/report.html`)];
+  const { scopes, name } = asks;
   const text = await answered.text();
   // Without its head: style and script are this page's own files already.
   const parsed = new DOMParser().parseFromString(text.slice(text.indexOf("<body>")), "text/html");
@@ -106,22 +107,25 @@ async function showReport(check) {
   document.title = `${find("h1", parsed).textContent} · factcheck-local`;
   find(".skip").replaceWith(find(".skip", parsed));
   find("#main").replaceWith(...find("body", parsed).childNodes);
-  find(".top").append(tools(check, scopes));
+  find(".top").append(tools(check, asks));
   await showChanges();
   start(keeper);
   const claim = data.claims.findIndex((one) => one.id === asked.get("claim"));
   if (claim >= 0) goTo(`#claim-${claim + 1}`);
 }
 
+/** Whether who asks may check the same again: a reviewer only looks at another's check. */
+const mayRepeat = (check, { scopes, name }) => scopes.includes("check") && (check.owner === name || scopes.includes("admin"));
+
 /** Checking again, and the report in its other forms. */
-function tools(check, scopes) {
+function tools(check, asks) {
   const forms = ["html", "md", "json", "sarif", "xml"].map((form) => {
     const get = () => run(async () => save(await (await call(`${path}/report.${form}`)).blob(), `${check.name}.${form}`));
     return make("button", { type: "button", click: get }, form);
   });
   const said = make("span", { class: "quiet", role: "status", id: "same" });
   const anew = make("button", { type: "button", id: "again", click: () => run(again) }, "What changed since?");
-  return make("div", { class: "row tools" }, scopes.includes("check") ? anew : "", said, make("span", { class: "quiet" }, "Save as"), forms);
+  return make("div", { class: "row tools" }, mayRepeat(check, asks) ? anew : "", said, make("span", { class: "quiet" }, "Save as"), forms);
 }
 
 async function again() {
@@ -139,7 +143,7 @@ async function showChanges() {
 }
 
 run(async () => {
-  await me;
+  const asks = await me;
   let check = await json(path);
   find("#title").textContent = visible(check.name === "answer" ? "A check" : `Check of ${check.name}`);
   find("#begins").textContent = visible(check.begins);
@@ -147,5 +151,7 @@ run(async () => {
   if (check.state === "done") return showReport(check);
   find("#ended").prepend(make("span", {}, `The check ${check.state === "failed" ? "failed" : "was cancelled"}${check.problem ? `: ${check.problem}` : ""}. `));
   find("#ended").hidden = false;
+  // What a cancelled check asked for is not kept.
+  find("#again").hidden = check.state === "cancelled" || !mayRepeat(check, asks);
   find("#again").addEventListener("click", () => run(again));
 });

@@ -1,6 +1,6 @@
 /* A new check: an answer that is pasted, dropped or chosen, and the settings of it. */
 
-import { json, me, run } from "/web/api.js";
+import { json, me, run, several } from "/web/api.js";
 
 const form = find("#ask");
 const answer = find("#answer");
@@ -41,7 +41,7 @@ const READ = {
   choice: (field) => field.value || null,
   flag: (field) => field.checked,
   number: (field) => Number(field.value),
-  texts: (field) => field.value.split(";").map((text) => text.trim()).filter(Boolean),
+  texts: (field) => several(field.value),
 };
 const controls = findAll("[data-kind]", form);
 const valueOf = (field) => READ[field.dataset.kind](field);

@@ -1,11 +1,11 @@
 /* Search in the passages. */
 
-import { count, json, make, me, onForm, place } from "/web/api.js";
+import { count, json, make, me, onForm, place, several } from "/web/api.js";
 
 await me;
 onForm(find("#query"), async ({ query, k, retrieval, where }) => {
   if (!query.trim()) return;
-  const body = { query, k: Number(k), retrieval, where: where.split(/\s+/).filter(Boolean) };
+  const body = { query, k: Number(k), retrieval, where: several(where) };
   const { passages } = await json("/v1/search", { method: "POST", body });
   find("#found").textContent = count(passages.length, "passage");
   find("#list").replaceChildren(...passages.map(row));
