@@ -218,6 +218,8 @@ def test_what_a_block_of_html_shows_is_said() -> None:
         ("We close at 5. Then 3 leave.", 2),
         ("It takes max. \u20ac5. It is new.", 2),
         ("One ends.\ntwo begins.", 2),
+        ("the fee is 5 euros. it is due in may.", 2),
+        ("Arabica has *C. canephora* for a parent.", 1),
     ],
 )
 def test_an_abbreviation_ends_no_sentence(text: str, count: int) -> None:

@@ -6,11 +6,14 @@ import re
 
 from factcheck_local.core.types import Span
 
-#: Abbreviations in front of a number that the library takes for the end of a sentence.
-_BEFORE_NUMBER = re.compile(
-    r"\b(?:approx|max|min|incl|excl|est|acc|paras?|tel|ext|pcs|temp|deg|mio)\.$", re.IGNORECASE
+#: Abbreviations that the library takes for the end of a sentence, in front of a number or a word
+#: in lower case, and initials ("p.a.", "C. canephora") in front of such a word.
+_SHORT = re.compile(
+    r"\b(?:approx|max|min|incl|excl|est|acc|paras?|tel|ext|pcs|temp|deg|mio|mon|tues?|wed|thurs?|fri|"
+    r"sat|sun)\.$",
+    re.IGNORECASE,
 )
-_DAY = re.compile(r"\b(?:mon|tues?|wed|thurs?|fri|sat|sun)\.$", re.IGNORECASE)
+_INITIAL = re.compile(r"\b[A-Za-z]\.$")
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -43,7 +46,8 @@ def _goes_on(sentence: str, gap: str, behind: str) -> bool:
     """Whether a full stop was that of an abbreviation: "The fee is approx. 3 %"."""
     if not sentence.endswith(".") or "\n" in gap or "\r" in gap:
         return False
+    lower = behind[0].islower()
     number = behind[0].isdigit() or behind[0] in "€$£"
-    return behind[0].islower() or (
-        number and bool(_BEFORE_NUMBER.search(sentence) or _DAY.search(sentence))
+    return bool(
+        ((lower or number) and _SHORT.search(sentence)) or (lower and _INITIAL.search(sentence))
     )
