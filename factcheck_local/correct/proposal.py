@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from factcheck_local.core.text.wording import normalised
+from factcheck_local.core.text.wording import content_words, negations, normalised, numbers
 from factcheck_local.core.types import Answer, Atom, Span
 from factcheck_local.correct.edits import Correction, Edit, Unsupported, apply, marked, without
 from factcheck_local.correct.replace import Draft, Wrong, rewrite
@@ -179,11 +179,13 @@ def _verified(
     found = {}
     for i in written:
         claims = [a for a in run["atoms"] if i in owners[a["id"]]]
-        found[i] = _judged(units[i], claims) if i not in unsplit else _Checked(refused=unsplit[i])
+        found[i] = (
+            _Checked(refused=unsplit[i]) if i in unsplit else _judged(units[i], written[i], claims)
+        )
     return found, tuple(run["run"]["models"])
 
 
-def _judged(unit: _Unit, claims: Sequence[_Row]) -> _Checked:
+def _judged(unit: _Unit, new: str, claims: Sequence[_Row]) -> _Checked:
     """Whether a new sentence stands.
 
     Each of its claims has to be supported; one that the old sentence made, too, may be
@@ -191,17 +193,25 @@ def _judged(unit: _Unit, claims: Sequence[_Row]) -> _Checked:
     """
     open_before = {normalised(c["text"]) for c in unit.of(*_OPEN)}
     before = {normalised(c["text"]) for c in unit.claims}
+    # Split anew, an old claim may have other words. It is old if the sentence denies as much as
+    # before, and nothing that is new in it is in the claim.
+    as_before = bool(open_before) and negations(new) == negations(unit.text)
+    fresh = _said(new) - _said(unit.text)
     looked_at = tuple(c for c in claims if c["verdict"] != "skipped")
     for claim in looked_at:
-        still_open = claim["verdict"] in _OPEN
-        if claim["verdict"] != "supported" and not (
-            still_open and normalised(claim["text"]) in open_before
-        ):
+        old = normalised(claim["text"]) in open_before or (
+            as_before and not fresh & _said(claim["text"])
+        )
+        if claim["verdict"] != "supported" and not (claim["verdict"] in _OPEN and old):
             said = claim["verdict"].replace("_", " ")
             return _Checked(looked_at, f"the rewriting is {said} itself: {claim['text']}")
     if all(normalised(c["text"]) in before for c in looked_at):
         return _Checked(looked_at, "the rewriting claims nothing else")
     return _Checked(looked_at)
+
+
+def _said(text: str) -> frozenset[str]:
+    return content_words(text) | numbers(text)
 
 
 # ------------------------------------------------------------------- editing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import partial
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.text.wording import (
@@ -76,9 +77,10 @@ def rewrite(
 ) -> Draft:
     """Replace what is wrong in a sentence, one claim after the other.
 
-    A rewriting counts only if its numbers and names stand in the sentence or the quote, or
-    follow as a number of the sentence did from another; it keeps the other claims, and most of
-    its words are known. A model with an adapter reads the whole passage and may mend all at once.
+    A rewriting counts only if its numbers and names stand in the sentence or in what the model
+    read, or follow as a number of the sentence did from another; it keeps the other claims, and
+    most of its words are known. A model with an adapter reads the whole passage, another one the
+    quote, and may mend all at once.
 
     Args:
         sentence: of the answer.
@@ -100,13 +102,23 @@ def rewrite(
                 before=before,
                 sentence=text,
             )
-            one = replace(one, quote=quotes)
+            # What the quotes leave out may be in the passage: whose name a title goes with.
+            read = f"{quotes}\n{one.title}\n{one.passage}"
         else:
             messages = load_prompt("correct").opening(
                 heading=heading, source=one.quote, claim=one.claim, sentence=text
             )
+            read = one.quote
         mended = adapted is not None and text != first
-        draft = _first_believed(messages, text, one, others, adapted or generator, mended=mended)
+        believed = partial(
+            _objections,
+            old=text,
+            claim=one.claim,
+            read=read,
+            others=others,
+            most=2 * len(text) + len(quotes),
+        )
+        draft = _first_believed(messages, text, believed, adapted or generator, mended=mended)
         if draft.text is None:
             return draft
         text = draft.text
@@ -116,8 +128,7 @@ def rewrite(
 def _first_believed(
     messages: Sequence[Message],
     text: str,
-    one: Wrong,
-    others: Sequence[str],
+    objections: Callable[[str], Iterator[str]],
     generator: TextGenerator,
     *,
     mended: bool,
@@ -142,48 +153,58 @@ def _first_believed(
         new = reply.strip().removeprefix("Sentence:").strip()
         if mended and normalised(new) == normalised(text):
             return Draft(text)
-        reason = next(_objections(new, text, one, others), None)
+        reason = next(objections(new), None)
         if reason is None:
             return Draft(new)
         refused = refused or reason
     return Draft(None, refused)
 
 
-def _objections(new: str, old: str, one: Wrong, others: Sequence[str]) -> Iterator[str]:
-    """Why a rewriting is not believed, if anything speaks against it."""
-    quote = one.quote
+def _objections(
+    new: str, *, old: str, claim: str, read: str, others: Sequence[str], most: int
+) -> Iterator[str]:
+    """Why a rewriting is not believed, if anything speaks against it.
+
+    Args:
+        new: the rewriting.
+        old: the sentence.
+        claim: what is wrong in it.
+        read: what the model read of the source.
+        others: the sentence's other claims.
+        most: characters of it.
+    """
     if new == NOTHING:
         yield "the source does not say what is right"
     elif not new or normalised(new) == normalised(old):
         yield "the model did not change the sentence"
-    unknown = numbers(new) - numbers(old) - numbers(quote)
-    if invented := frozenset(n for n in unknown if not _follows(n, new, old, quote)):
+    unknown = numbers(new) - numbers(old) - numbers(read)
+    if invented := frozenset(n for n in unknown if not _follows(n, new, old, read)):
         yield f"the rewriting has a number that nobody gave: {min(invented)}"
-    if invented := names(new) - content_words(old) - content_words(quote):
+    if invented := names(new) - content_words(old) - content_words(read):
         yield f"the rewriting has a name that nobody gave: {min(invented)}"
-    if share_within(new, old, quote) < MIN_KNOWN:
+    if share_within(new, old, read) < MIN_KNOWN:
         yield "the rewriting has words of neither the sentence nor the source"
     if share_within(old, new) < MIN_KEPT:
         yield "the rewriting leaves too little of the sentence"
-    for claim in others:
-        if not _own(claim, old, one.claim) <= content_words(new) | numbers(new):
-            yield f"the rewriting drops another claim: {claim}"
+    for other in others:
+        if not _own(other, old, claim) <= content_words(new) | numbers(new):
+            yield f"the rewriting drops another claim: {other}"
     if any(mark not in new for mark in _LINKS.findall(old)):
         yield "the rewriting drops a link or a footnote"
     if new.count("|") != old.count("|"):
         yield "the rewriting is another row of the table"
-    if len(new) > 2 * len(old) + len(quote):
+    if len(new) > most:
         yield "the rewriting is too long"
 
 
-def _follows(number: str, new: str, old: str, quote: str) -> bool:
-    """Whether a number changes with one that the quote corrects.
+def _follows(number: str, new: str, old: str, read: str) -> bool:
+    """Whether a number changes with one that the source corrects.
 
     Where 30 days became 25 and the sentence made them 240 hours, 200 follow: in the same or
     the opposite proportion, or by the same difference.
     """
     gone = _decimals(numbers(old) - numbers(new))
-    given = _decimals((numbers(new) - numbers(old)) & numbers(quote))
+    given = _decimals((numbers(new) - numbers(old)) & numbers(read))
     return any(
         n * a == m * b or n * b == m * a or abs(n - m) == abs(b - a)
         for n in _decimals([number])

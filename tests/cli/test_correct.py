@@ -176,6 +176,34 @@ def test_claims_of_one_sentence_are_one_edit(store: Path, monkeypatch: pytest.Mo
     )
 
 
+@pytest.mark.parametrize(
+    ("second", "action"),
+    [
+        # Split anew, the other claim has other words, none of which is new in the sentence.
+        ("It is the moon that is made of cheese.", "replace"),
+        ("The moon is made of cheese in 25 days.", "keep"),
+        ("The moon is not made of cheese.", "keep"),
+    ],
+)
+def test_a_claim_that_was_open_may_stay_so_in_other_words(
+    store: Path, monkeypatch: pytest.MonkeyPatch, second: str, action: str
+) -> None:
+    first = "The moon is made of cheese."
+    sentence = f"Annual leave is 30 days and {first[0].lower()}{first[1:]}"
+    (store.parent / "answer.md").write_text(f"{RIGHT}\n{sentence}")
+    new = sentence.replace("30", "25")
+    if "not" in second:
+        new = new.replace("made", "not made")
+
+    def split(said: str) -> str:
+        days, _, moon = said.partition(" and ")
+        return f"{days}.\n{second if '25' in days else moon.capitalize()}" if moon else said
+
+    fake(monkeypatch, correct_module, correct=lambda _turn: new, split=split)
+    found = proposed(store, "--unsupported", "keep")
+    assert [edit["action"] for edit in found["edits"]] == [action]
+
+
 def test_what_is_said_twice_is_corrected_twice(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

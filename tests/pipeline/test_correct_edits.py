@@ -216,6 +216,17 @@ def test_a_model_with_an_adapter_reads_the_whole_passage() -> None:
     assert not model.calls
 
 
+def test_what_stands_in_the_passage_is_given_to_a_model_that_reads_it() -> None:
+    old = "Joris is the chief engineer and the lift carries 630 kg."
+    new = "Anneke is the chief engineer and the lift carries 450 kg."
+    wrong = Wrong(old, "Joris is head of sales.", "Lift", "Anneke, chief engineer. 450 kg.")
+    assert rewrite(old, [wrong], _Adaptable(new)) == Draft(new)
+    plain = rewrite(old, [wrong], FakeChatModel(lambda _m: new))
+    assert plain == Draft(None, "the rewriting has a number that nobody gave: 450")
+    made_up = rewrite(old, [wrong], _Adaptable(new.replace("Anneke", "Davor")))
+    assert made_up == Draft(None, "the rewriting has a name that nobody gave: davor")
+
+
 def test_an_adapter_may_mend_two_claims_at_once() -> None:
     both = SENTENCE.replace("30", "25").replace("March", "April")
     second = Wrong(OTHER, "Annual leave expires in April.")

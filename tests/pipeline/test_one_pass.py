@@ -334,6 +334,7 @@ def test_a_number_may_be_written_otherwise(said: str, claim: str) -> None:
     [
         ("| SSO | \u274c | \u2705 |", ["The Pro plan includes SSO."], ["SSO, Basic: no."]),
         ("| SSO | no | Yes |", ["Pro has SSO.", "Basic lacks SSO."], []),
+        ("| Ceres | 0 | 2 |", ["Ceres is no basic one.", "Ceres has 2 pros."], []),
         ("| Reply | 8 h | 2 h |", ["Basic: 8 hours.", "Pro: within 2 hours."], []),
         ("| Reply | 8 h | 2 h |", ["Basic: 8 hours."], ["Reply, Pro: 2 h."]),
     ],

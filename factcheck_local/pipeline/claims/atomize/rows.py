@@ -38,8 +38,8 @@ def cells_left_out(
     found = []
     for header, cell in zip(headers, values, strict=False):
         value = _SIGNS.get(cell.rstrip("\ufe0f"), cell)
-        if value.lower() in ("yes", "no"):
-            # A claim says it of the header: "The Basic plan includes SSO".
+        if value.lower() in ("yes", "no", "none", "n/a", "0"):
+            # A claim says it of the header: "The Basic plan includes SSO", "Ceres has no moons".
             about = content_words(header) or content_words(name)
             missing = not any(about <= content_words(one) for one in kept)
         elif len(content_words(value)) < 2 and numbers(value):
