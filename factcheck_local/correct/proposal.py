@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from factcheck_local.core.text.wording import content_words, negations, normalised, numbers
+from factcheck_local.core.text.wording import negations, normalised, words_and_numbers
 from factcheck_local.core.types import Answer, Atom, Span
 from factcheck_local.correct.edits import Correction, Edit, Unsupported, apply, marked, without
 from factcheck_local.correct.replace import Draft, Wrong, rewrite
@@ -196,11 +196,11 @@ def _judged(unit: _Unit, new: str, claims: Sequence[_Row]) -> _Checked:
     # Split anew, an old claim may have other words. It is old if the sentence denies as much as
     # before, and nothing that is new in it is in the claim.
     as_before = bool(open_before) and negations(new) == negations(unit.text)
-    fresh = _said(new) - _said(unit.text)
+    fresh = words_and_numbers(new) - words_and_numbers(unit.text)
     looked_at = tuple(c for c in claims if c["verdict"] != "skipped")
     for claim in looked_at:
         old = normalised(claim["text"]) in open_before or (
-            as_before and not fresh & _said(claim["text"])
+            as_before and not fresh & words_and_numbers(claim["text"])
         )
         if claim["verdict"] != "supported" and not (claim["verdict"] in _OPEN and old):
             said = claim["verdict"].replace("_", " ")
@@ -208,10 +208,6 @@ def _judged(unit: _Unit, new: str, claims: Sequence[_Row]) -> _Checked:
     if all(normalised(c["text"]) in before for c in looked_at):
         return _Checked(looked_at, "the rewriting claims nothing else")
     return _Checked(looked_at)
-
-
-def _said(text: str) -> frozenset[str]:
-    return content_words(text) | numbers(text)
 
 
 # ------------------------------------------------------------------- editing

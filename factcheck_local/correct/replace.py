@@ -15,6 +15,7 @@ from factcheck_local.core.text.wording import (
     normalised,
     numbers,
     share_within,
+    words_and_numbers,
 )
 from factcheck_local.models.contracts import Message, TextGenerator, adapted_to
 from factcheck_local.models.prompts import load_prompt
@@ -187,7 +188,7 @@ def _objections(
     if share_within(old, new) < MIN_KEPT:
         yield "the rewriting leaves too little of the sentence"
     for other in others:
-        if not _own(other, old, claim) <= content_words(new) | numbers(new):
+        if not _own(other, old, claim) <= words_and_numbers(new):
             yield f"the rewriting drops another claim: {other}"
     if any(mark not in new for mark in _LINKS.findall(old)):
         yield "the rewriting drops a link or a footnote"
@@ -228,5 +229,5 @@ def _decimals(texts: Iterable[str]) -> list[Decimal]:
 
 def _own(claim: str, sentence: str, wrong: str) -> frozenset[str]:
     """Words and numbers that a sentence has for a claim's sake, not for the wrong one's."""
-    both = [content_words(text) | numbers(text) for text in (claim, sentence, wrong)]
+    both = [words_and_numbers(text) for text in (claim, sentence, wrong)]
     return both[0] & both[1] - both[2]

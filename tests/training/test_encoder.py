@@ -17,6 +17,7 @@ import torch
 from transformers import AutoTokenizer, BertForSequenceClassification
 
 from factcheck_local.core.types import Relation
+from factcheck_local.evaluate.lines import FILE
 from factcheck_local.pipeline.relation import Premise
 from factcheck_local.pipeline.relation.calibration import Calibration
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
@@ -339,28 +340,28 @@ class Teacher:
 
 
 def test_a_teacher_labels_passage_by_passage_and_goes_on(tmp_path: Path) -> None:
-    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "soft.jsonl"
+    pairs, out, teacher = tmp_path / "pairs.jsonl", tmp_path / "soft", Teacher()
     rows = [
         {"title": "T", "premise": premise, "hypothesis": claim}
         for premise, claims in (("first", ["a", "bb"]), ("second", ["ccc"]), ("third", ["dddd"]))
         for claim in claims
     ]
-    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found, teacher = label.passages(pairs), Teacher()
-    assert label.label(found, teacher, out, 2) == 2
-    assert teacher.read == [("first", 2)]
+    for some in (rows[:2], rows):
+        pairs.write_text("".join(json.dumps(row) + "\n" for row in some))
+        assert label.label(pairs, teacher, out) == 2
+    assert teacher.read == [("first", 2), ("second", 1), ("third", 1)]
     # A kill in the middle of a line: that pair alone is read once more.
-    out.write_text(out.read_text()[:-5])
-    assert label.label(found, teacher, out, None) == 3
-    assert teacher.read[1:] == [("first", 1), ("second", 1), ("third", 1)]
-    assert [json.loads(line) for line in out.read_text().splitlines()] == [
+    (out / FILE).write_text((out / FILE).read_text()[:-5])
+    assert label.label(pairs, teacher, out) == 1
+    assert teacher.read[3:] == [("third", 1)]
+    lines = [line for line in (out / FILE).read_text().splitlines() if line.endswith("}")]
+    assert [{**json.loads(line), "key": ""} for line in lines] == [
         {**row, "p": [len(row["hypothesis"]) / 100, 0.1, 0.9 - len(row["hypothesis"]) / 100]}
+        | {"key": ""}
         for row in rows
     ]
-    assert [len(group.claims) for group in soft(out)] == [2, 1, 1]
-    pairs.write_text('{"premise": "first"}\n')
-    with pytest.raises(click.ClickException, match="not unlabelled pairs: KeyError"):
-        label.passages(pairs)
+    (out / FILE).write_text("\n".join(lines))
+    assert [len(group.claims) for group in soft(out / FILE)] == [2, 1, 1]
 
 
 def test_what_a_bound_settles() -> None:

@@ -143,6 +143,11 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(content(text))
 
 
+def words_and_numbers(text: str) -> frozenset[str]:
+    """What a text is about: its content words and its numbers."""
+    return content_words(text) | numbers(text)
+
+
 def names(text: str) -> frozenset[str]:
     """Stems of the content words with a capital letter, wherever they stand."""
     return content_words(" ".join(w for w in _WORD.findall(text) if w != w.lower()))

@@ -75,9 +75,8 @@ _PATTERNS = [
     r"^\W{0,9}#{2,6}\s*(?:new |system )?(?:instruction|response|system|prompt|human|assistant)s?\b\W*(?:$|:)",
     # Against the instructions.
     r"\b(?:ignore|disregard|forget|override|bypass|discard|neglect|(?:do not|don't|stop) "
-    r"(?:follow|obey|heed|apply)(?:ing)?)\b[^.!?\n]{0,50}?\b(?:(?:instructions?|prompts?|directions|directives)"
-    + _OF_STRANGERS
-    + r"|"
+    rf"(?:follow|obey|heed|apply)(?:ing)?)\b[^.!?\n]{{0,50}}?\b"
+    rf"(?:(?:instructions?|prompts?|directions|directives){_OF_STRANGERS}|"
     r"(?:the )?(?:text|passage|context|document|examples?|messages?) (?:above|before)|"
     r"(?:above|previous|preceding|prior|foregoing|earlier) "
     r"(?:text|passage|context|document|examples?|messages?|rules|commands?)|told (?:above|before|so far)|"

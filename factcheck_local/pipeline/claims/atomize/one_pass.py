@@ -21,6 +21,7 @@ from factcheck_local.core.text.wording import (
     negations,
     numbers,
     share_within,
+    words_and_numbers,
     written_otherwise,
 )
 from factcheck_local.core.types import Answer, Kind, Segment
@@ -30,7 +31,7 @@ from factcheck_local.pipeline.claims.atomize.checks import left_out
 from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
-from factcheck_local.pipeline.claims.atomize.rows import cells_left_out, is_row
+from factcheck_local.pipeline.claims.atomize.rows import NO_SIGNS, cells_left_out, is_row
 
 PROMPT = "claims"
 
@@ -76,12 +77,12 @@ _TARGET = re.compile(r"(?<=\])\([^()\s]{1,500}\)")
 _SCALES = "thousand million billion"
 
 #: A cell of a table with nothing in it, or a sign for that, which a claim says with a negation.
-_EMPTY_CELL = re.compile(r"\|\s*(?:[-–—x\u00d7✗✘✖❌0]\ufe0f?|n/?a)?\s*(?=\|)", re.IGNORECASE)
+_EMPTY_CELL = re.compile(rf"\|\s*(?:[-–—x\u00d7{NO_SIGNS}0]\ufe0f?|n/?a)?\s*(?=\|)", re.IGNORECASE)
 
 #: What denies like "not" does, in a heading above all: a claim may put it into other words.
 _DENIAL = re.compile(
-    r"\b(?:exclu(?:d|sion)\w*|except(?:ions?)?|forbid\w*|prohibit\w*|bans?|banned|ineligible|unable"
-    r"|out of scope)\b|[❌✗✘✖🚫⛔]",
+    rf"[{NO_SIGNS}🚫⛔]|\b(?:exclu(?:d|sion)\w*|except(?:ions?)?|forbid\w*|prohibit\w*|bans?|banned|ineligible|unable"
+    r"|out of scope)\b",
     re.IGNORECASE,
 )
 
@@ -120,8 +121,7 @@ def take_apart(
     asked = [
         i
         for i, text in said.items()
-        if (chosen is None or i in chosen)
-        and (content_words(text) or numbers(text) or negations(text))
+        if (chosen is None or i in chosen) and (words_and_numbers(text) or negations(text))
     ]
     replies: dict[int, Labelled | ScoringError] = {}
 
@@ -181,13 +181,13 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
         around: question, headings and what stands in front of the unit.
         answer: the whole text.
     """
-    own = content_words(segment.text) | numbers(segment.text)
+    own = words_and_numbers(segment.text)
     if not own - _ANSWERS:
         own = content_words(around)
     words, counts = len(content_words(text)), len(numbers(text))
     share = share_within(text, segment.text, around, answer, _SCALES)
     return (
-        bool((content_words(text) | numbers(text)) & own)
+        bool(words_and_numbers(text) & own)
         and len(text) <= 3 * len(segment.text) + 160
         and numbers(text) <= _known_numbers(segment, around)
         # Numbers, which are known, count among the words.

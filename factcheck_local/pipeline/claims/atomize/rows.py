@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from factcheck_local.core.text.wording import content_words, numbers, share_within
+from factcheck_local.core.text.wording import (
+    content_words,
+    numbers,
+    share_within,
+    words_and_numbers,
+)
 from factcheck_local.indexer.tables import cells
 from factcheck_local.pipeline.claims.atomize.checks import MIN_CLAUSE_SHARE
 
+#: Signs that deny, wherever they stand.
+NO_SIGNS = "❌✗✘✖"
+
 #: What a lone sign in a cell says.
-_SIGNS = dict.fromkeys("✅✓✔☑", "yes") | dict.fromkeys("❌✗✘✖\u00d7", "no")
+_SIGNS = dict.fromkeys("✅✓✔☑", "yes") | dict.fromkeys(f"{NO_SIGNS}\u00d7", "no")
 
 
 def is_row(text: str) -> bool:
@@ -45,8 +53,8 @@ def cells_left_out(
         elif len(content_words(value)) < 2 and numbers(value):
             missing = not numbers(value) <= told  # a unit may be written otherwise: "8 h"
         else:
-            missing = not numbers(value) <= told or share_within(value, said) < MIN_CLAUSE_SHARE
-            missing = missing and bool(content_words(value) or numbers(value))
+            untold = not numbers(value) <= told or share_within(value, said) < MIN_CLAUSE_SHARE
+            missing = untold and bool(words_and_numbers(value))
         if missing:
             named = ", ".join(part for part in (name, header) if part)
             found.append(f"{named}: {value.rstrip('.')}." if named else value)
