@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -26,7 +27,7 @@ TARGET_WORDS = 150
 MAX_WORDS = 180
 
 #: Grows when the same document would be cut, or its passages named, otherwise.
-CHUNKER_VERSION = 4
+CHUNKER_VERSION = 5
 
 #: Cost of a section border inside a passage: two sections of half the target
 #: each are as good apart (2 x 0.5²) as together.
@@ -99,7 +100,7 @@ def _root(document: Document) -> str:
     """
     title, blocks = document.title, document.blocks
     outermost = [b.headings[0] for b in blocks if b.is_heading and len(b.headings) == 1]
-    shorter = len(outermost) == 1 and outermost[0] != title and outermost[0] in title
+    shorter = len(outermost) == 1 and outermost[0] != title and _says(title, outermost[0])
     return "" if document.borrowed_title or shorter else title
 
 
@@ -152,11 +153,16 @@ def _traced(
     while end:
         first, depth = choice[end]
         titles = tuple(filter(None, homes[end - 1].headings[:depth]))
-        if root and not (titles and root in titles[0]):
+        if root and not (titles and _says(titles[0], root)):
             titles = (root, *titles)
         passages.append((first, end, titles))
         end = first
     return passages[::-1]
+
+
+def _says(text: str, title: str) -> bool:
+    """Whether a title stands in a text, as words of their own."""
+    return re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text) is not None
 
 
 def _glued(unit: Unit, following: Unit) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from factcheck_local.core.errors import StoreError
@@ -48,14 +48,15 @@ def exclusive(
         said: what the message says of it.
 
     Raises:
-        StoreError: if another process holds it.
+        StoreError: if another process holds it, or it cannot be held.
     """
-    lock = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-    try:
+    with ExitStack() as held:
         try:
+            lock = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+            held.callback(lock.close)
             lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            raise StoreError(f"{place}: {said}") from error
+        except sqlite3.Error as error:
+            busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            why = said if busy else f"cannot be locked: {error}"
+            raise StoreError(f"{place}: {why}") from error
         yield
-    finally:
-        lock.close()

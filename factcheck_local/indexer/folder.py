@@ -36,6 +36,7 @@ from factcheck_local.indexer.parts import (
     INDEX,
     LEXICAL,
     LOCK,
+    META,
     RISK,
     STATES,
     VERDICTS,
@@ -46,7 +47,7 @@ from factcheck_local.indexer.passages import HNSW, Passages
 #: Name of the store's folder where none is given.
 STORE_NAME = ".factcheck"
 
-_META, _SOURCES, _CHROMA, _COLLECTION = "store.json", "sources.sqlite3", "chroma", "passages"
+_SOURCES, _CHROMA, _COLLECTION = "sources.sqlite3", "chroma", "passages"
 _NO_PART = frozenset(
     {VERDICTS, f"{VERDICTS}-wal", f"{VERDICTS}-shm", CALIBRATION, RISK, COLLECTIONS, LOCK}
 )
@@ -61,14 +62,14 @@ def find_store(start: Path) -> Path:
     start = start.resolve()
     for folder in (start, *start.parents):
         store = folder / STORE_NAME
-        if (store / _META).is_file() or collections_in(store):
+        if (store / META).is_file() or collections_in(store):
             return store
     raise StoreError(f"no store ({STORE_NAME}) in {start} or above it", hint=INDEX)
 
 
 def collections_in(store: Path) -> tuple[str, ...]:
     """Names of the collections of a store's folder, in order; empty where it has none."""
-    return tuple(sorted(meta.parent.name for meta in (store / COLLECTIONS).glob(f"*/{_META}")))
+    return tuple(sorted(meta.parent.name for meta in (store / COLLECTIONS).glob(f"*/{META}")))
 
 
 def outermost(store: Path) -> Path:
@@ -78,11 +79,11 @@ def outermost(store: Path) -> Path:
 
 def open_parts(path: Path, fingerprint: Fingerprint | None = None) -> Parts:
     """Open a store that is there; see `Store.open`."""
-    if not (path / _META).is_file():
+    if not (path / META).is_file():
         inner = ", ".join(collections_in(path))
         hint = f"--collection NAME, one of {inner}" if inner else INDEX
         raise StoreError(f"no store at {path}", hint=hint)
-    found = fingerprints.read(path / _META)
+    found = fingerprints.read(path / META)
     if fingerprint is not None:
         found.check(fingerprint, path)
     with ExitStack() as opened:
@@ -114,12 +115,12 @@ def open_parts(path: Path, fingerprint: Fingerprint | None = None) -> Parts:
 
 def create_parts(path: Path, fingerprint: Fingerprint) -> Parts:
     """Open a store made with this fingerprint, or make it; see `Store.create`."""
-    if not (path / _META).exists():
+    if not (path / META).exists():
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(found.name not in _NO_PART for found in path.iterdir()):
                 raise StoreError(f"{path}: is not a store, and not empty")
-            fingerprints.write(path / _META, fingerprint)
+            fingerprints.write(path / META, fingerprint)
         except OSError as error:
             raise StoreError(f"{path}: cannot be made: {error.strerror}") from error
     return open_parts(path, fingerprint)
@@ -133,13 +134,13 @@ def erase(path: Path) -> None:
     Raises:
         StoreError: if a run is writing to it.
     """
-    if not (path / _META).exists():
+    if not (path / META).exists():
         return
     with exclusive(path / LOCK, path):
-        fingerprints.write(path / _META, None)
+        fingerprints.write(path / META, None)
         for database in (_SOURCES, LEXICAL):
             for name in (database, f"{database}-wal", f"{database}-shm"):
                 (path / name).unlink(missing_ok=True)
         for folder in (_CHROMA, STATES):
             shutil.rmtree(path / folder, ignore_errors=True)
-        (path / _META).unlink()
+        (path / META).unlink()

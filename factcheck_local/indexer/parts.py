@@ -18,8 +18,9 @@ VERDICTS, CALIBRATION, RISK = "pair-scores.sqlite", "calibration.json", "risk.js
 #: What a model made of passages, see `Store.states`; unlike those it does not outlive them.
 STATES = "passage-states"
 
-#: Names of other files there: the index of words, and what a run holds while it writes.
-LEXICAL, LOCK = "lexical.sqlite3", "writer.lock"
+#: Names of other files there: what a store in a folder was made with, the index of words, and what
+#: a run holds while it writes.
+META, LEXICAL, LOCK = "store.json", "lexical.sqlite3", "writer.lock"
 
 INDEX = "factcheck index PATH..."
 

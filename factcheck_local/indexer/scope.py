@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from factcheck_local.core.errors import InputError
 from factcheck_local.core.types import Context
 from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.indexer.reliability import SUPERSEDED, matches, visible
+from factcheck_local.indexer.reliability import SUPERSEDED, is_glob, matches, visible
 from factcheck_local.indexer.reliability.statements import (
     UPDATE_KEYS,
     Scalar,
@@ -73,7 +73,7 @@ class Condition:
         key = key_of(found[1])
         if key == "source" and found[2] not in ("=", "!="):
             raise InputError(f"where: a source has no order, use = or !=: {text!r}")
-        if key == "source" and not _is_glob(found[3]):
+        if key == "source" and not is_glob(found[3]):
             raise InputError(f"where: a source is named by a glob: {text!r}")
         if key in UPDATE_KEYS and _day(found[3]) is None:
             raise InputError(f"where: expected a day such as 2024-06-30, got {text!r}")
@@ -94,14 +94,6 @@ class Condition:
         if self.operator == "!=":
             return all(not compare("=", value, wanted) for value in values)
         return any(compare(self.operator, value, wanted) for value in values)
-
-
-def _is_glob(text: str) -> bool:
-    try:
-        matches(text, "")
-    except ValueError:
-        return False
-    return True
 
 
 def _values(record: SourceRecord, key: str) -> list[Scalar]:

@@ -13,6 +13,7 @@ from stat import S_ISREG
 from typing import Any
 
 from factcheck_local.core.text.language import MODELS_READ, foreign
+from factcheck_local.indexer.loaders.text import first_of
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.survey import Root
 
@@ -62,9 +63,9 @@ def note_on(metadata: Mapping[str, Any], passages: Iterable[str] = ()) -> str | 
     if language := foreign("\n".join(passages)):
         notes.append(f"in another language ({language}): {MODELS_READ}")
     if pages := listed(metadata, "ocr_pages"):
-        notes.insert(0, f"read by OCR: page {_shown(pages)}")
+        notes.insert(0, f"read by OCR: page {first_of(pages)}")
     if pages := listed(metadata, "pages_without_text"):
-        notes.insert(0, f"{WITHOUT_TEXT} {_shown(pages)}: scanned?")
+        notes.insert(0, f"{WITHOUT_TEXT} {first_of(pages)}: scanned?")
     return "; ".join(notes) or None
 
 
@@ -72,10 +73,6 @@ def listed(metadata: Mapping[str, Any], key: str) -> Sequence[object]:
     """What a loader lists under a key; empty where a document's front matter has something else."""
     value = metadata.get(key)
     return value if isinstance(value, list | tuple) else ()
-
-
-def _shown(pages: Sequence[object]) -> str:
-    return ", ".join(map(str, pages[:10])) + (" …" if len(pages) > 10 else "")
 
 
 def stated_text(value: object) -> str | None:

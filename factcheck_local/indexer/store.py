@@ -83,7 +83,7 @@ class Store(Closing):
         self._manifest = parts.manifest
         self._passages = parts.passages
         self._lexical = parts.lexical
-        self._digested: tuple[tuple[SourceRecord, ...], str] | None = None
+        self._digested: tuple[tuple[SourceRecord, ...], tuple[str, str]] | None = None
 
     @classmethod
     def open(cls, where: Path | ServerAddress, fingerprint: Fingerprint | None = None) -> Store:
@@ -305,14 +305,29 @@ class Store(Closing):
 
         Stores of the same digest hold the same evidence, however they came to it.
         """
+        return self._digests()[0]
+
+    def state_digest(self) -> str:
+        """Sha256, in hex, over what may decide a run: the evidence, and more than that.
+
+        Conditions, ages, places and what supersedes a document rest on more than `digest`
+        covers, and what is found on what the store was made with.
+        """
+        return self._digests()[1]
+
+    def _digests(self) -> tuple[str, str]:
         sources = self.sources()
         # A server asks at each request, and thousands of sources take it a tenth of a second.
         if self._digested is None or self._digested[0] is not sources:
-            digest = hashlib.sha256()
+            evidence = hashlib.sha256()
+            state = hashlib.sha256(json.dumps(self.fingerprint.flat()).encode() + b"\n")
             for s in sources:
                 values = s.source, s.digest, s.prior, s.access, s.complete
-                digest.update(json.dumps(values).encode() + b"\n")
-            self._digested = (sources, digest.hexdigest())
+                evidence.update(json.dumps(values).encode() + b"\n")
+                more = s.source, s.sha256, s.stated, s.date, s.modified, s.superseded_by
+                state.update(json.dumps(more).encode() + b"\n")
+            state.update(evidence.digest())
+            self._digested = (sources, (evidence.hexdigest(), state.hexdigest()))
         return self._digested[1]
 
     def faults(self) -> tuple[str, ...]:

@@ -11,10 +11,9 @@ import hashlib
 import hmac
 import json
 import secrets
-import sqlite3
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -173,15 +172,10 @@ class Keys:
                 found = Caller(key.name, frozenset(key.scopes), key.groups)
         return found
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> AbstractContextManager[None]:
         """Keep other commands from writing what they read before: a revoked key would come back."""
         said = "another command is changing it; try again"
-        try:
-            with exclusive(self._path.with_suffix(".lock"), self._path, said):
-                yield
-        except sqlite3.Error as error:
-            raise InputError(f"{self._path}: cannot be written: {error}") from error
+        return exclusive(self._path.with_suffix(".lock"), self._path, said)
 
     def _write(self, keys: Sequence[Key]) -> None:
         rows: list[dict[str, Any]] = [asdict(key) for key in keys]

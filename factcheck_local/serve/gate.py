@@ -39,9 +39,11 @@ class Gate:
         hosts: values of the Host header that are ours, lower case, without a port. Another one is
             a page elsewhere whose name was made to point here (DNS rebinding).
         most: bytes of a body.
-        admit: called in a thread with the scope of a request before its body is read; a
-            ``Problem`` that it raises is the answer.
-        open_to_all: paths, as routes have them, that are read without that.
+        admit: called with the scope of a request before its body is read; a ``Problem`` that it
+            raises is the answer. All requests wait for it, so it has to be quick; a thread for it
+            would have to be waited for while checks that are asked for take all of them.
+        open_to_all: paths, as routes have them, that are read without that by a request without a
+            body.
     """
 
     def __init__(
@@ -65,8 +67,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         try:
-            self._look_at(scope)
-            await self._ask_who(scope)
+            if self._look_at(scope) or not self._is_open(scope):
+                self._ask_who(scope)
             body = await self._body(receive)
         except Problem as error:
             # What is left of the body is not read, so the connection cannot go on.
@@ -80,8 +82,8 @@ class Gate:
 
         await self._app(scope, replay, send)
 
-    def _look_at(self, scope: Message) -> None:
-        """Refuse what its headers speak against."""
+    def _look_at(self, scope: Message) -> bool:
+        """Refuse what its headers speak against; whether it has a body."""
         headers: dict[str, str] = {}
         for raw, value in scope["headers"]:
             name = raw.decode("latin-1")
@@ -108,13 +110,15 @@ class Gate:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if has_body and kind != "application/json":
             raise Problem(415, "expected application/json")
+        return has_body
 
-    async def _ask_who(self, scope: Message) -> None:
-        reads = scope.get("method") in ("GET", "HEAD")
-        if reads and any(path.match(scope["path"]) for path in self._open):
-            return
+    def _is_open(self, scope: Message) -> bool:
+        reads = scope["method"] in ("GET", "HEAD")
+        return reads and any(path.match(scope["path"]) for path in self._open)
+
+    def _ask_who(self, scope: Message) -> None:
         try:
-            await asyncio.to_thread(self._admit, scope)
+            self._admit(scope)
         except StoreError as error:
             raise Problem(503, str(error)) from error
 

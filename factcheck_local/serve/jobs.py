@@ -216,7 +216,7 @@ class Jobs:
             KeyError: if there is none of this id.
         """
         with self.writing() as db:
-            if _find(db, id_).state not in ENDED:
+            if _state(db, id_) not in ENDED:
                 self._end(db, id_, "cancelled")
                 if kept is not None:
                     _empty(db, id_, kept)
@@ -467,6 +467,8 @@ class Jobs:
         with self.connected() as db:
             # A check is told to be queued or done before its answer goes out: to the disk first.
             db.execute("PRAGMA synchronous = FULL")
+            # What is let go of is not to stay in the file, as it does where SQLite was so built.
+            db.execute("PRAGMA secure_delete = ON")
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db

@@ -15,13 +15,13 @@ from factcheck_local import __version__
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.core.types import Answer
 from factcheck_local.indexer.parts import CALIBRATION, RISK
-from factcheck_local.indexer.store import Store
 from factcheck_local.models.cards import ModelCard, find_card
-from factcheck_local.pipeline.claims.records import Record, parse_record
+from factcheck_local.pipeline.claims.records import FIELDS, Record, parse_record
 from factcheck_local.pipeline.relation.load import relation_card
 from factcheck_local.pipeline.retrieval.rerankers import reranker_card
 from factcheck_local.pipeline.run import prompts_here
 from factcheck_local.pipeline.settings import SETTINGS, Settings, is_idle, no_effect
+from factcheck_local.pipeline.verdicts.network import possible_pairs
 
 #: Characters of a text that is checked, and claims and passages that a record may bring.
 MOST_CHARACTERS, MOST_ATOMS, MOST_CONTEXTS = 200_000, 1_000, 5_000
@@ -33,20 +33,14 @@ MOST_OF_ID = 200
 #: of a stage, such as pairs to read, that a check may come to: all behind it wait for its end.
 MOST_POSSIBLE, MOST_PAIRS = 1_000_000, 50_000
 
+#: Conditions on sources that a check or a search may bring.
+MOST_CONDITIONS = 20
+
 #: Settings that are the server's alone: its models, and what a key's holder may see.
 OWN = ("llm", "embedder", "as_groups")
 
 #: Settings whose values name models; a request may choose among those of the server.
 NAMING = ("relation", "rerank")
-
-
-#: Fields of a record that are read, and of the rows in those that have rows; see ``parse_record``.
-KNOWN: Mapping[str, tuple[str, ...]] = {
-    "input": (),
-    "output": (),
-    "atoms": ("id", "text", "original", "label", "contexts"),
-    "contexts": ("id", "title", "text", "snippet", "link"),
-}
 
 
 class CheckRequest(BaseModel):
@@ -94,7 +88,7 @@ class CheckRequest(BaseModel):
     def _as_known(self) -> Self:
         """Let go of what nobody reads of a record: it is kept with the check."""
         if self.record is not None:
-            self.record = {n: _known(n, v) for n, v in self.record.items() if n in KNOWN}
+            self.record = {n: _known(n, v) for n, v in self.record.items() if n in FIELDS}
         return self
 
 
@@ -106,7 +100,7 @@ class SearchRequest(BaseModel):
     query: str = Field(min_length=1, max_length=2_000)
     k: int = Field(5, ge=1, le=100, description="How many passages.")
     retrieval: str = Field(Settings().retrieval, pattern="^(dense|lexical|fused)$")
-    where: list[str] = Field(default_factory=list, max_length=20)
+    where: list[str] = Field(default_factory=list, max_length=MOST_CONDITIONS)
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -120,7 +114,7 @@ def _known(name: str, value: object) -> object:
     if not isinstance(value, list):
         return value
     return [
-        {n: v for n, v in row.items() if n in KNOWN[name]} if isinstance(row, dict) else row
+        {n: v for n, v in row.items() if n in FIELDS[name]} if isinstance(row, dict) else row
         for row in value
     ]
 
@@ -161,7 +155,7 @@ def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] 
 
     Args:
         request: a ``CheckRequest`` as JSON.
-        base: the server's settings.
+        base: the server's settings, with the embedder of its store.
         groups: what the caller may see; None for everything.
 
     Raises:
@@ -194,22 +188,13 @@ def work_of(request: Mapping[str, Any], base: Settings, groups: tuple[str, ...] 
                         f"at most {MOST_OF_ID} are taken"
                     )
     settings = settings_of(request["settings"], base, groups)
-    possible = _possible_pairs(record, settings.assessor)
+    possible = possible_pairs(settings.assessor, record.atoms or (), record.contexts or ())
     if possible > MOST_POSSIBLE:
         raise RecordError(
             f"{request['name']}: {possible} pairs of texts with assessor={settings.assessor}, "
             f"at most {MOST_POSSIBLE} are taken"
         )
     return Work(record, settings, tuple(_cards(settings)))
-
-
-def _possible_pairs(record: Record, assessor: str) -> int:
-    """How many pairs a record's own passages may make; what is not alike is not read later."""
-    atoms, contexts = record.atoms or (), record.contexts or ()
-    if assessor == "fr1":
-        return sum(len(atom.context_ids) for atom in atoms)
-    between = len(contexts) if assessor in ("fr3", "fr4") else 0
-    return len(contexts) * (len(atoms) + between)
 
 
 def settings_of(
@@ -221,6 +206,10 @@ def settings_of(
         InputError: see ``work_of``.
     """
     known = base.as_dict()
+    where = given.get("where")
+    if isinstance(where, list) and len(where) > MOST_CONDITIONS:
+        said = f"{len(where)} conditions, at most {MOST_CONDITIONS} are taken"
+        raise InputError(f"settings: where: {said}")
     for name, value in given.items():
         if name not in known:
             raise InputError(f"settings: unknown setting {name!r}")
@@ -259,25 +248,12 @@ def _cards(settings: Settings) -> Iterator[ModelCard]:
         yield reranker_card(settings.rerank)
 
 
-def index_digest(store: Store) -> str:
-    """Sha256, in hex, over all that a store says of documents and that may decide a check.
-
-    ``Store.digest`` is of the evidence. Conditions, ages, places and what supersedes a document
-    rest on more, which may change without it.
-    """
-    digest = hashlib.sha256(store.digest().encode())
-    for s in store.sources():
-        values = s.source, s.sha256, s.stated, s.date, s.modified, s.superseded_by
-        digest.update(json.dumps(values).encode() + b"\n")
-    return digest.hexdigest()
-
-
 def digest_of(work: Work, index: str, store: Path) -> str:
     """Sha256, in hex, over all that decides the outcome of a check on this server.
 
     Args:
         work: the check.
-        index: see ``index_digest``.
+        index: see ``Store.state_digest``.
         store: its folder, where a calibration and thresholds of the user's may be.
     """
     own = [store / name for name in (CALIBRATION, RISK)]

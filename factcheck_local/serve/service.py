@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
@@ -16,6 +15,7 @@ from fastapi import Request
 from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.database import exclusive
 from factcheck_local.indexer.fingerprint import EmbedderPrint
+from factcheck_local.indexer.parts import META
 from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder
@@ -32,14 +32,11 @@ from factcheck_local.serve.gate import Rates
 from factcheck_local.serve.jobs import SAME, UNDONE, Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
-from factcheck_local.serve.requests import SearchRequest, digest_of, emptied, index_digest, work_of
+from factcheck_local.serve.requests import SearchRequest, digest_of, emptied, work_of
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.webhooks import Webhooks
 from factcheck_local.serve.worker import Task
-
-#: The file by which a store says what it was made with.
-STORE_FILE = "store.json"
 
 #: Where in the scope of a request its caller stands.
 _CALLER = "factcheck.caller"
@@ -91,9 +88,9 @@ class Config:
 
     @property
     def share(self) -> int:
-        """Checks of one caller that may wait: half of the queue, so that nobody takes it all.
+        """Checks of one caller that may wait: half of the queue, rounded up.
 
-        Where no keys are needed all callers are one.
+        So nobody takes all of a queue. Where no keys are needed all callers are one.
         """
         return (self.queue + 1) // 2 if self.needs_key else self.queue
 
@@ -117,10 +114,7 @@ class Service:
         make_folder(config.folder)
         self._held = ExitStack()
         said = "another server uses this folder"
-        try:
-            self._held.enter_context(exclusive(config.folder / LOCK, config.folder, said))
-        except sqlite3.Error as error:
-            raise StoreError(f"{config.folder}: cannot be used: {error}") from error
+        self._held.enter_context(exclusive(config.folder / LOCK, config.folder, said))
         self.jobs = Jobs(config.folder / "checks.sqlite")
         self.reviews = Reviews(config.folder / "reviews.sqlite")
         self.keys = Keys(config.folder / "keys.json")
@@ -254,9 +248,10 @@ class Service:
             Problem: if too many wait, or the key came with another request.
             FactcheckError: if it cannot be checked.
         """
-        work = work_of(asked, self.config.settings, caller.groups)
         with self._lock:
-            index = index_digest(self.opened()[0])
+            store, _ = self.opened()
+            index, embedder = store.state_digest(), store.fingerprint.embedder.id
+        work = work_of(asked, replace(self.config.settings, embedder=embedder), caller.groups)
         digest = digest_of(work, index, self.config.store)
         made: list[str] = []
 
@@ -358,7 +353,7 @@ class Service:
 def _made(store: Path) -> tuple[int, int] | None:
     """Which file says what a store was made with; None where there is none."""
     try:
-        found = (store / STORE_FILE).stat()
+        found = (store / META).stat()
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns

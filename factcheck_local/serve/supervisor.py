@@ -61,9 +61,13 @@ class Supervisor:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop it; a check that it does is queued again, as if it had not been begun."""
+        """Stop it; a check that it does is queued again, as if it had not been begun.
+
+        Not so where it has ended by itself: the next start queues that check, and counts it.
+        """
         self._stopping.set()
         process = self._process
+        orderly = process is not None and process.poll() is None
         if process is not None and process.stdin is not None:
             process.stdin.close()
             try:
@@ -72,7 +76,7 @@ class Supervisor:
                 process.kill()
                 process.wait()
         self._thread.join(PATIENCE)
-        if process is not None:
+        if orderly:
             self._release()
 
     def _release(self) -> None:

@@ -14,12 +14,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from factcheck_local.core import egress
 from factcheck_local.core.errors import FactcheckError, RecordError
+from factcheck_local.indexer.fingerprint import EmbedderPrint
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import ChatModel
 from factcheck_local.models.offline import go_offline
@@ -33,7 +34,6 @@ from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.requests import (
     MOST_PAIRS,
     digest_of,
-    index_digest,
     settings_from,
     work_of,
 )
@@ -72,6 +72,7 @@ class Task:
 class Worker:
     """Does checks; its LLM and embedder are loaded at the first and stay.
 
+    The embedder is the store's, so both are loaded again for one that was rebuilt with another.
     Where a model server is asked they are loaded for each: it may hold another model by now, and
     says so on loading alone.
 
@@ -91,6 +92,8 @@ class Worker:
         self._jobs = jobs
         self._store = store
         self._settings = settings
+        self._llm = llm
+        self._made_with: EmbedderPrint | None = None
         self._models = FactChecker(settings, llm=llm)
 
     def do_next(self) -> bool:
@@ -100,13 +103,23 @@ class Worker:
     def _checked(self, claimed: Claimed) -> dict[str, Any]:
         request = claimed.check.request
         groups = request["groups"]
-        work = work_of(request["body"], self._settings, None if groups is None else tuple(groups))
-        if work.asks_server:
-            self._models.close()
         with Store.open(self._store) as store:
-            self._jobs.decided_by(claimed, digest_of(work, index_digest(store), self._store))
+            base = self._adopt(store.fingerprint.embedder)
+            work = work_of(request["body"], base, None if groups is None else tuple(groups))
+            if work.asks_server:
+                self._models.close()
+            self._jobs.decided_by(claimed, digest_of(work, store.state_digest(), self._store))
             checker = FactChecker(work.settings, store, shared=self._models)
             return to_dict(checker.verify(work.record, on_event=Teller(self._jobs, claimed)))
+
+    def _adopt(self, made_with: EmbedderPrint) -> Settings:
+        """The settings with a store's embedder, which the models that stay are then of."""
+        if made_with != self._made_with:
+            self._models.close()
+            self._settings = replace(self._settings, embedder=made_with.id)
+            self._models = FactChecker(self._settings, llm=self._llm)
+            self._made_with = made_with
+        return self._settings
 
 
 def do_next(jobs: Jobs, do: Callable[[Claimed], Mapping[str, Any]]) -> bool:

@@ -246,6 +246,9 @@ def test_document_title_stands_above_its_headings() -> None:
          [("Travel, Germany", "Travel"), ("Travel, Germany", "Hotels")]),
         # The only one is the title as the text has it.
         ("Leave \u2013 Intranet", ["Leave"], [("Leave",)]),
+        # A part of a word does not say it.
+        ("Tea", ["Team rules", "Green Tea"], [("Tea", "Team rules"), ("Green Tea",)]),
+        ("Team rules", ["Tea"], [("Team rules", "Tea")]),
         # What is only the first heading is no title of the others.
         ("", ["Leave", "Notice"], [("Leave",), ("Notice",)]),
     ],

@@ -364,6 +364,18 @@ def test_headings_alone_in_cells_name_columns(corpus: Path, tag: str) -> None:
                 *("| Anna | 30 |", "| All | 30 |"),
             ],
         ),
+        # A marked row of values, and a title, are rows: they name no columns with a header.
+        (
+            "<thead><tr><th>Plan<th>Fee<tr><th>Basic<th>5 EUR<tbody><tr><td>Pro<td>9 EUR",
+            ["| Plan | Fee |", "| Basic | 5 EUR |", "|---|---|", "| Pro | 9 EUR |"],
+        ),
+        (
+            "<tr><th>Plan<th>Fee<tr><th colspan=2>Monthly<tr><th>Term<th>Price<tr><td>A<td>1",
+            [
+                *("| Plan | Fee |", "| Monthly |  |", "| Term | Price |", "|---|---|"),
+                "| A | 1 |",
+            ],
+        ),
         (
             "<tr><td><th>Mon<tr><th>8<td><tr><th>9<td>open",
             ["|  | Mon |", "|---|---|", "| 8 |  |", "| 9 | open |"],
@@ -385,6 +397,34 @@ def test_cells_of_html_stand_in_their_columns(corpus: Path, markup: str, lines: 
     assert document.text.splitlines() == lines
 
 
+def test_all_of_a_header_is_text_of_the_page(corpus: Path) -> None:
+    name = "a name " * 60 + "that ends:"
+    page = f"<table><tr><th>{name}<th rowspan=2>Fee<tr><th>net<tr><td>A<td>5</table>"
+    for head, said in ((page, f"{name} net"), (page.replace("<tr><th>net", ""), name)):
+        assert read(corpus, "a.html", head).text.splitlines()[0] == f"| {said} | Fee |"
+
+
+def test_a_heading_in_a_row_of_its_own_leaves_a_table_one(corpus: Path) -> None:
+    title = "<tr><td colspan=3><h3>Prices</h3></td></tr>"
+    row = "<tr><td rowspan=2>Basic<td>Monthly<td>5<tr><td>Yearly<td>50"
+    assert read(corpus, "a.html", f"<table>{title}{row}</table>").text.splitlines() == [
+        *("| Prices |  |  |", "| Basic | Monthly | 5 |", "| Basic | Yearly | 50 |"),
+    ]
+
+
+def test_a_letter_of_one_column_is_no_table(corpus: Path) -> None:
+    rows = "".join(
+        f"<tr><td><h2>{name}</h2></td></tr><tr><td>{text}</td></tr>"
+        for name, text in (("Leave", "25 days."), ("Notice", "30 days."))
+    )
+    assert outline(read(corpus, "a.html", f"<table>{rows}</table>")) == [
+        (("Leave",), "Leave"),
+        (("Leave",), "25 days."),
+        (("Notice",), "Notice"),
+        (("Notice",), "30 days."),
+    ]
+
+
 def test_an_html_table_is_read_by_its_headers(corpus: Path) -> None:
     document = read(corpus, "a.html", "<table><tr><th>Term<th>Fee<tr><td>Yearly<td>50</table>")
     assert stated(document.text.strip()) == "- Term: Yearly; Fee: 50"
@@ -398,6 +438,9 @@ def test_spans_that_are_not_to_be_believed_add_little(corpus: Path) -> None:
     header = f"<tr><th colspan=1000>{'x' * 300}<th>y<tr><td>1"
     document = read(corpus, "a.html", f"<table>{header * 100}</table>")
     assert len(document.text) < 2 * MAX_NAMED * 100 * len(header)
+    long = f"<tr><th colspan=1000>{'x' * MAX_ADDED}<th>y<tr><th>z"
+    document = read(corpus, "a.html", f"<table>{long}<tr><td>1</table>")
+    assert len(document.text) < 3 * MAX_ADDED
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import datetime
 import io
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,13 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
 from openpyxl.styles import Font
+from openpyxl.utils import get_column_letter
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.indexer.chunker import chunk
-from factcheck_local.indexer.loaders import office
+from factcheck_local.indexer.loaders import office, xlsx
 
 from .samples import outline, read, repacked, saved, slides, word, workbook
 
@@ -210,32 +212,69 @@ def test_word_lists_have_levels_and_numbers(corpus: Path) -> None:
 
 NUMBERING = """<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">
 <w:abstractNum w:abstractNumId="0">
-<w:lvl w:ilvl="0"><w:start w:val="4"/><w:numFmt w:val="decimal"/></w:lvl>
-<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/></w:lvl>
+<w:lvl w:ilvl="0"><w:start w:val="4"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%2)"/></w:lvl>
 <w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum>
 <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
 <w:num w:numId="2"><w:abstractNumId w:val="0"/>
 <w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num></w:numbering>"""
 
 
-def test_word_numbers_go_on_and_begin_anew(corpus: Path) -> None:
+def numbered(
+    corpus: Path, *paragraphs: tuple[str, int, int], style: str = "", numbering: str = NUMBERING
+) -> list[str]:
+    """What a Word document says; paragraphs are (text, list, level).
+
+    Args:
+        corpus: where to put it.
+        paragraphs: those of list 1 and level 0 get the style.
+        style: a name.
+        numbering: how the lists are numbered.
+    """
     document = docx.Document()
-    for text, list_, level in (
-        *(("a", 1, 0), ("b", 1, 1), ("c", 1, 1), ("d", 1, 2), ("e", 1, 0), ("f", 1, 1)),
-        *(("g", 2, 0), ("h", 2, 0), ("i", 1, 0), ("j", 0, 0)),
-    ):
-        number = document.add_paragraph(text)._p.get_or_add_pPr().get_or_add_numPr()
+    for text, list_, level in paragraphs:
+        paragraph = document.add_paragraph(text, ((list_, level) == (1, 0) and style) or None)
+        number = paragraph._p.get_or_add_pPr().get_or_add_numPr()
         number.get_or_add_numId().val = list_
         number.get_or_add_ilvl().val = level
 
     def change(name: str, content: bytes) -> bytes:
-        return NUMBERING.encode() if name == "word/numbering.xml" else content
+        return numbering.encode() if name == "word/numbering.xml" else content
 
-    data = repacked(saved(document), change)
-    assert [text for _, text in outline(read(corpus, "a.docx", data))] == [
-        "4. a\n  1. b\n  2. c\n    - d\n5. e\n  1. f\n1. g\n2. h\n3. i",
-        "j",
-    ]
+    return [text for _, text in outline(read(corpus, "a.docx", repacked(saved(document), change)))]
+
+
+def test_word_numbers_go_on_and_begin_anew(corpus: Path) -> None:
+    assert numbered(
+        corpus,
+        *(("a", 1, 0), ("b", 1, 1), ("c", 1, 1), ("d", 1, 2), ("e", 1, 0), ("f", 1, 1)),
+        *(("g", 2, 0), ("h", 2, 0), ("i", 1, 0), ("j", 0, 0)),
+    ) == ["4. a\n  1. b\n  2. c\n    - d\n5. e\n  1. f\n1. g\n2. h\n3. i", "j"]
+
+
+CLAUSES = (("Scope", 1, 0), ("all", 1, 1), ("staff", 1, 1), ("Fees", 1, 0), ("five", 1, 1))
+
+
+def test_word_headings_count_among_the_items_of_their_list(corpus: Path) -> None:
+    texts = numbered(corpus, *CLAUSES, style="Heading 1")
+    assert texts == ["Scope", "1. all\n2. staff", "Fees", "1. five"]
+
+
+def test_word_writes_no_number_that_is_a_part_of_one(corpus: Path) -> None:
+    numbering = NUMBERING.replace("%2)", "%1.%2")
+    texts = numbered(corpus, *CLAUSES, numbering=numbering)
+    assert texts == ["4. Scope\n  - all\n  - staff\n5. Fees\n  - five"]
+
+
+def test_lists_begin_at_the_margin(corpus: Path) -> None:
+    assert numbered(corpus, ("a", 1, 1), ("b\nc", 1, 1), ("d", 1, 2)) == ["1. a\n2. b\nc\n  - d"]
+    deck = pptx.Presentation()
+    frame = text_box(deck.slides.add_slide(deck.slide_layouts[6])).text_frame
+    frame.text = "a"
+    frame.add_paragraph().text = "b"
+    for paragraph in frame.paragraphs:
+        paragraph.level = 1
+    assert texts(corpus, "a.pptx", deck) == ["- a\n- b"]
 
 
 def test_word_leaves_out_what_is_hidden(corpus: Path) -> None:
@@ -262,6 +301,24 @@ def test_word_fractions(corpus: Path) -> None:
     math = parse_xml(f"<m:oMath {WORD}>{formula}</m:oMath>")
     document.add_paragraph("At least ")._p.append(math)
     assert texts(corpus, "a.docx", document) == ["At least 2 3/4 (a+b)/c"]
+
+
+def test_formulas_are_read_like_other_text(corpus: Path) -> None:
+    document = docx.Document()
+    strike = "<w:rPr><w:strike/></w:rPr>"
+    runs = f"<m:r>{strike}<m:t>30</m:t></m:r><m:r><w:t>25</w:t></m:r>"
+    fraction = FRACTION.format(3, 4).replace("<m:t>3<", f"{strike}<m:t>3</m:t></m:r><m:r><m:t>1<")
+    math = f"<m:oMath {WORD}>{runs}{fraction}</m:oMath>"
+    document.add_paragraph("At least ")._p.append(parse_xml(math))
+    assert texts(corpus, "a.docx", document) == ["At least 25 1/4"]
+    deck = pptx.Presentation()
+    shape = text_box(deck.slides.add_slide(deck.slide_layouts[6]))
+    runs = "<m:r><a:rPr strike='sngStrike'/><m:t>30</m:t></m:r><m:r><a:rPr/><m:t>25</m:t></m:r>"
+    math = f"<a14:m {WORD} {A14}><m:oMath>{runs}<m:sSup><m:e/><m:sup><m:r><m:t>2</m:t></m:r>"
+    math += "</m:sup></m:sSup></m:oMath></a14:m>"
+    shape.text_frame.text = "At least "
+    shape.text_frame.paragraphs[0]._p.append(parse_xml(math))
+    assert texts(corpus, "a.pptx", deck) == ["At least 25²"]
 
 
 def test_a_word_text_box_in_a_cell_is_read_once(corpus: Path) -> None:
@@ -455,7 +512,10 @@ def test_slides_with_offers_to_newer_programs(corpus: Path, chosen: str) -> None
     assert texts(corpus, "a.pptx", deck) == ["At least  3/4"]
 
 
-A14 = 'xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"'
+A14 = (
+    'xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"'
+    ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+)
 
 
 def test_slides_have_lists_of_several_levels(corpus: Path) -> None:
@@ -466,6 +526,27 @@ def test_slides_have_lists_of_several_levels(corpus: Path) -> None:
         paragraph = frame.add_paragraph()
         paragraph.text, paragraph.level = text, level
     assert texts(corpus, "a.pptx", deck) == ["- Full time\n  - 25 days\n- Part time"]
+
+
+def test_cells_and_titles_of_slides_are_no_lists(corpus: Path) -> None:
+    deck, table = deck_with_table([["Plan", "Fee"], ["Basic", ""]])
+    title = deck.slides.add_slide(deck.slide_layouts[5]).shapes.title
+    for frame in (table.cell(1, 1).text_frame, title.text_frame):
+        frame.text = "Monthly"
+        paragraph = frame.add_paragraph()
+        paragraph.text, paragraph.level = "5 EUR", 1
+    assert texts(corpus, "a.pptx", deck)[1:] == ["Plan: Basic; Fee: Monthly 5 EUR", "Monthly 5 EUR"]
+
+
+@pytest.mark.parametrize("word", ["Standard", "Estándar", "General"])
+def test_numbers_of_charts_without_a_format_are_no_dates(corpus: Path, word: str) -> None:
+    deck = pptx.Presentation()
+    shapes = deck.slides.add_slide(deck.slide_layouts[6]).shapes
+    data = CategoryChartData(number_format=word)  # type: ignore[no-untyped-call]
+    data.categories = ["Tea"]
+    data.add_series("Sales", (45000,))  # type: ignore[no-untyped-call]
+    shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 914400, 914400, data)
+    assert texts(corpus, "a.pptx", deck) == ["Sales (Tea: 45000)"]
 
 
 def test_charts_by_their_formats_and_levels(corpus: Path) -> None:
@@ -601,6 +682,23 @@ def test_what_is_merged_downwards_is_said_in_each_row(corpus: Path) -> None:
         "Plan: B; Term: 1; Fee: 7",
         "Plan: all; Term: 3; Fee: 7",
     ]
+
+
+def test_what_is_merged_reaches_as_far_as_it_says() -> None:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    for number in range(1, 6):
+        sheet.cell(number, 1, number)
+    for at in range(1, 16_000):  # each of which would be looked at in all rows below
+        sheet.merged_cells.add(f"{get_column_letter(at + 2)}1:{get_column_letter(at + 2)}2")
+    sheet.cell(1, 16_000, "wide")
+    data = saved(book)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        shape = xlsx._shape(archive.read("xl/worksheets/sheet1.xml"))
+    read: Any = openpyxl.load_workbook(io.BytesIO(data), read_only=True).active
+    read.reset_dimensions()
+    rows = xlsx._rows(read, shape, Counter())
+    assert [len(row.cells) for row in rows] == [16_000, 16_000, 1, 1, 1]
 
 
 def test_what_a_workbook_hides_is_left_out_and_named(corpus: Path) -> None:

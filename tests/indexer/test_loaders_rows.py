@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from factcheck_local.indexer.loaders import table
 from factcheck_local.indexer.loaders.rows import Cell, Row, grid, statements
+
+from .samples import read, workbook
 
 Rows = list[list[str]]
 
@@ -59,18 +62,17 @@ def test_the_header_is_guessed(rows: Rows, header: int | None) -> None:
     [
         # A row that is not like those below it begins another table, ...
         ([["Person", "Age"], ["Anna", "30"]], ["Person; Age", "Person: Anna; Age: 30"]),
-        # ... and so does one that names a column anew, maybe below a title, ...
+        # ... and so does one that names a column anew, maybe below a title.
         (
             [["Exports"], [], ["Land", "Ports"], ["Peru", "Callao"]],
             ["Exports", "Land; Ports", "Land: Peru; Ports: Callao"],
         ),
-        # ... or one that the table above does not have.
-        (
-            [["Person", "Role", "Seat"], ["Anna", "CEO", "Rome"]],
-            ["Person; Role; Seat", "Person: Anna; Role: CEO; Seat: Rome"],
-        ),
         # What may be either is read by no header: it may be wrong.
         ([["Person", "Role"], ["Anna", "CEO"]], ["Person; Role", "Anna; CEO"]),
+        (
+            [["Peru", "Lima", "as said"], ["Chile", "Arica"]],
+            ["Peru; Lima; as said", "Chile; Arica"],
+        ),
         # Numbers and codes go on.
         (
             [["Peru", "30"], ["Chile", "40"]],
@@ -86,6 +88,62 @@ def test_behind_an_empty_row_another_table_may_begin(rows: Rows, lines: list[str
         "Land: France; Capital: Paris",
         *lines,
     ]
+
+
+@pytest.mark.parametrize(
+    ("above", "rows", "lines"),
+    [
+        # What its own column says again is a value, so the rows go on.
+        (
+            [["Product", "Type", "Price"], ["Tea", "Drink", "2.50"]],
+            [["Cake", "Food", "free"], ["Bread", "Food", "1.20"]],
+            [
+                "Product: Cake; Type: Food; Price: free",
+                "Product: Bread; Type: Food; Price: 1.20",
+            ],
+        ),
+        # No value, and words where the table has numbers, do not make a header.
+        (
+            [["Land", "Capital", "Ports"], ["France", "Paris", "n.a."]],
+            [["Peru", "Lima", "-"], ["Chile", "Santiago", "30"]],
+            ["Peru; Lima; -", "Chile; Santiago; 30"],
+        ),
+        (
+            [["Plan", "Users", "Price"], ["Basic", "5", "2"]],
+            [["Team", "unlimited", "on request"], ["Pro", "all", "9"]],
+            ["Team; unlimited; on request", "Pro; all; 9"],
+        ),
+    ],
+)
+def test_data_behind_an_empty_row_is_no_header(above: Rows, rows: Rows, lines: list[str]) -> None:
+    assert said([*above, [], *rows])[-2:] == lines
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Plan", "Price"], ["Basic", "$5"], ["Pro", "$20"], ["Enterprise", "Contact us"]],
+        [["Item", "Price"], ["Tea", "2.50"], ["Water", "free"]],
+        [["Term", "Definition"], ["Fee", "What is paid"], ["Year", "365 days"]],
+    ],
+)
+def test_a_sheet_of_two_columns_has_a_header(corpus: Path, rows: Rows) -> None:
+    lines = [f"{rows[0][0]}: {name}; {rows[0][1]}: {value}" for name, value in rows[1:]]
+    text = "\n".join(map(";".join, rows))
+    assert table.load(text.encode(), "a.csv").text.split("\n")[1:] == lines
+    assert read(corpus, "a.xlsx", workbook({"S": rows})).text.split("\n")[1:] == lines
+    # Elsewhere they may be names and values.
+    assert said(rows)[1:] == list(map("; ".join, rows[1:]))
+
+
+def test_no_value_is_of_any_kind() -> None:
+    rows = [["Item", "Price"], ["Tea", "n.a."], ["Milk", "N/A"], ["Bread", "1"]]
+    assert said(rows)[1] == "Item: Tea; Price: n.a."
+
+
+def test_a_header_does_not_stand_in_front_of_itself() -> None:
+    above = [["Region", "GDP"], ["Region", "9"], ["North", "5"]]
+    assert said(above)[1:] == ["Region; GDP: 9", "Region: North; GDP: 5"]
 
 
 def test_a_repeated_header_is_no_row() -> None:
@@ -124,6 +182,38 @@ def test_marked_rows_name_the_columns() -> None:
         "Person: Anna; Age: 30",
         "Person; Age",
     ]
+
+
+@pytest.mark.parametrize(
+    ("marked", "last"),
+    [
+        # A row of values that is marked does not name columns together with its header, ...
+        ([head("Plan", "Fee"), head("Basic", "5 EUR")], "Basic: Pro; 5 EUR: 9 EUR"),
+        # ... nor does a header of which a title parts it, ...
+        (
+            [head("Plan", "Fee"), head("Monthly", across=2), head("Term", "Price")],
+            "Term: Pro; Price: 9 EUR",
+        ),
+        # ... but one of which a cell reaches over several rows or columns.
+        (
+            [[Cell("Plan", 2, head=True), *head("Fee")], head("a month")],
+            "Plan: Pro; Fee a month: 9 EUR",
+        ),
+        (
+            [[*head("Plan"), *head("Fee", across=2)], head("Name", "Net", "Gross")],
+            "Plan Name: Pro; Fee Net: 9 EUR",
+        ),
+    ],
+)
+def test_headers_of_several_rows(marked: list[list[Cell]], last: str) -> None:
+    *above, line = (line for _, line in statements(grid([*marked, cells("Pro", "9 EUR")])))
+    assert line == last
+    assert len(above) == len(marked)
+
+
+def test_marked_rows_with_nothing_below_are_no_header() -> None:
+    rows = [head("Land", "GDP"), cells("Peru", "9"), head("Person", "Age"), head("Team", "Size")]
+    assert [line for _, line in statements(grid(rows))][2:] == ["Person; Age", "Team; Size"]
 
 
 def test_marks_are_believed_before_guesses() -> None:

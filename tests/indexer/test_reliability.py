@@ -19,6 +19,7 @@ from factcheck_local.indexer.reliability import (
     Reliability,
     ReliabilityProfile,
     SourceRule,
+    is_glob,
     matches,
 )
 
@@ -229,3 +230,4 @@ def test_globs_match_what_pathspec_matches(glob: str, parts: list[str]) -> None:
 def test_what_is_no_glob_is_an_error(glob: str) -> None:
     with pytest.raises(ValueError, match=r"glob|pattern|Escape"):
         matches(glob, "a.md")
+    assert not is_glob(glob)

@@ -22,6 +22,7 @@ from factcheck_local.core.errors import InputError, ModelError, StoreError
 from factcheck_local.core.types import Chunk, Span
 from factcheck_local.indexer import chroma
 from factcheck_local.indexer.chunker import chunk
+from factcheck_local.indexer.database import exclusive
 from factcheck_local.indexer.fingerprint import ChunkerPrint, EmbedderPrint, Fingerprint
 from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.loaders.plain import load
@@ -82,6 +83,32 @@ def test_what_another_process_writes_is_seen_at_once(tmp_path: Path) -> None:
             assert store.sources()[0].prior == 0.1
             before = store.sources(), store.digest()
         writer.close()
+
+
+@both_kinds
+def test_what_may_decide_a_run_beside_the_evidence_is_in_the_state(store: Store) -> None:
+    written = store.put(record(), passages(2), unit_vectors(2))
+    evidence, state = store.digest(), store.state_digest()
+    store.revise(replace(written, date="2025-01-01"))
+    assert store.digest() == evidence
+    assert store.state_digest() != state
+    store.revise(replace(written, prior=0.1))
+    assert store.digest() != evidence
+    assert store.state_digest() != state
+    store.revise(written)
+    assert (store.digest(), store.state_digest()) == (evidence, state)
+
+
+def test_the_state_tells_what_a_store_was_made_with_and_is_made_once(tmp_path: Path) -> None:
+    found = []
+    for name in ("x", "y"):
+        made = Fingerprint(EmbedderPrint(name, "0" * 64, 64))
+        with Store.create(tmp_path / name, made) as store:
+            store.put(record(), passages(2), unit_vectors(2))
+            assert store.state_digest() is store.state_digest()
+            found.append((store.digest(), store.state_digest()))
+    assert found[0][0] == found[1][0]
+    assert found[0][1] != found[1][1]
 
 
 @both_kinds
@@ -446,12 +473,25 @@ def test_a_store_that_a_run_is_writing_is_not_erased(store: Store) -> None:
         assert (again.sources(), again.count()) == ((written,), 2)
 
 
+@pytest.mark.parametrize("there", ["folder", "other file", "nothing"])
+def test_what_cannot_be_locked_is_said(tmp_path: Path, there: str) -> None:
+    lock = tmp_path / "lock"
+    if there == "folder":
+        lock.mkdir()
+    elif there == "other file":
+        lock.write_bytes(b"no database" * 1000)
+    else:
+        lock = tmp_path / "none" / "lock"
+    with pytest.raises(StoreError, match="the store: cannot be locked: "):
+        exclusive(lock, "the store").__enter__()
+
+
 def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: Path) -> None:
     new_store()
     assert json.loads((tmp_path / ".factcheck" / "store.json").read_text()) == {
         "schema": "factcheck.store/2",
         "embedder": {"id": "hashing", "sha256": "0" * 64, "dimension": 64},
-        "chunker": {"version": 4, "target_words": 150, "max_words": 180},
+        "chunker": {"version": 5, "target_words": 150, "max_words": 180},
     }
 
 

@@ -29,6 +29,7 @@ from factcheck_local.pipeline.verdicts.network import (
     discounted,
     links_from,
     pairs_to_relate,
+    possible_pairs,
 )
 from factcheck_local.pipeline.verdicts.quotes import deciding, pick_quotes, sentences_of
 
@@ -66,6 +67,27 @@ def test_fr1_reads_only_what_was_retrieved() -> None:
 def test_fr2_adds_every_related_pair_to_those_retrieved() -> None:
     # cosines: c1·a1 0.9, c1·a2 0.96; c2·a1 0.3 is below the pool's gate but was retrieved.
     assert pairs("fr2") == [("c1", "a1"), ("c1", "a2"), ("c2", "a1"), ("c2", "a2")]
+
+
+@pytest.mark.parametrize("assessor", ["fr1", "fr2", "fr3", "fr4"])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_as_many_pairs_are_possible_as_are_read_of_texts_that_are_alike(
+    assessor: str, count: int
+) -> None:
+    contexts = [Context(f"c{n}", "p.md", "", "x", 0.9) for n in range(count)]
+    atoms = [Atom(f"a{n}", "x", "x", context_ids=("c0",) * (count > 0)) for n in range(2)]
+    found = pairs_to_relate(
+        assessor,
+        atoms,
+        contexts,
+        {a.id: a.context_ids for a in atoms},
+        np.ones((2, 1), dtype=np.float32),
+        np.ones((count, 1), dtype=np.float32),
+        min_similarity=0.2,
+        min_pooled_similarity=0.5,
+        min_context_similarity=0.6,
+    )
+    assert len(found) == possible_pairs(assessor, atoms, contexts)
 
 
 def test_unrelated_pairs_are_not_read_though_retrieved() -> None:

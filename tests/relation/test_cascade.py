@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from factcheck_local.core.errors import RecordError
 from factcheck_local.core.types import Relation
 from factcheck_local.pipeline.relation import Premise, relate
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
@@ -61,7 +62,19 @@ def test_the_budget_goes_to_the_least_sure_pairs_of_all_premises() -> None:
     )
     assert slow.read == [("q", "a"), ("q", "b")]
     assert [p.relation for p in found.pairs] == [LIKELY_E, SURE_E, SURE_C]
-    assert (told[0], told[-1]) == ((1, 3), (3, 3))
+    assert [*dict.fromkeys(told)] == [(0, 3), (1, 3), (3, 3)]
+
+
+def test_who_finds_that_too_many_are_to_be_read_says_so_before_the_first_is() -> None:
+    model, fast, _ = cascade({}, {})
+
+    def refuse(_done: int, count: int) -> None:
+        raise RecordError(f"{count} pairs")
+
+    premises = {p: Premise("", p) for p in ("p", "q")}
+    with pytest.raises(RecordError, match="2 pairs"):
+        relate([(p, "a") for p in premises], premises, {"a": "a"}, model, refuse)
+    assert fast.read == []
 
 
 def test_two_opinions_are_pooled_by_weight() -> None:

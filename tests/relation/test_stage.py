@@ -65,7 +65,7 @@ def test_a_premise_that_cannot_be_scored_fails_only_its_own_pairs() -> None:
     found, told = run(Scripted(), [("long", "a1"), ("short", "a1"), ("long", "a2")])
     assert found.failures == {("long", "a1"): "too long", ("long", "a2"): "too long"}
     assert relations(found) == {("short", "a1"): N}
-    assert told == [(2, 3), (3, 3)]
+    assert told == [(0, 3), (2, 3), (3, 3)]
 
 
 # ------------------------------------------------------- several premises at once
@@ -129,8 +129,9 @@ def test_an_encoder_reads_passages_with_one_claim_each_side_by_side() -> None:
 def test_what_is_cancelled_asks_no_further() -> None:
     model = Slow()
 
-    def stop(*_: int) -> None:
-        raise KeyboardInterrupt
+    def stop(done: int, _all: int) -> None:
+        if done:
+            raise KeyboardInterrupt
 
     names = [f"c{n}" for n in range(1, 30)]
     with pytest.raises(KeyboardInterrupt):

@@ -20,6 +20,8 @@ from factcheck_local import Store, sync
 from factcheck_local.core.errors import StoreError
 from factcheck_local.models.add import add_server
 from factcheck_local.models.cards import data_directory
+from factcheck_local.models.registry import load_model
+from factcheck_local.pipeline import loaded as loaded_module
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.events import event_json_schema
 from factcheck_local.serve import requests as requests_module
@@ -285,7 +287,7 @@ def test_a_rebuilt_store_is_searched_by_its_own_embedder(
 
 
 CARD = """
-id = "own"
+id = "{id}"
 title = "Own"
 role = "{role}"
 licence = "none"
@@ -300,6 +302,39 @@ path = "model.gguf"
 size = 1
 sha256 = "{sha256}"
 """
+
+
+def test_a_rebuilt_store_is_checked_by_its_own_embedder(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "models").symlink_to(data_directory() / "models")
+    monkeypatch.setenv("FACTCHECK_HOME", str(tmp_path))
+    other = HashingEmbedder()
+    (tmp_path / "cards").mkdir()
+    values = {"role": "embedder", "chat_format": "chatml", "sha256": other.sha256}
+    card = CARD.format(id=other.id, **values).replace("context_length", "max_tokens")
+    (tmp_path / "cards" / "hashing.toml").write_text(card)
+
+    def load(id_: str, role: str) -> object:
+        return other if id_ == other.id else load_model(id_, role)
+
+    monkeypatch.setattr(loaded_module, "load_model", load)
+    client = serve()
+    service = service_of(client)
+    worker = Worker(service.jobs, service.config.store, service.config.settings)
+
+    def used(id_: str) -> list[str]:
+        assert worker.do_next()
+        report = client.get(f"/v1/checks/{id_}/report.json").json()
+        return [m["id"] for m in report["run"]["models"] if m["role"] == "embedder"]
+
+    first = submit(client, asked(LEAVE))
+    assert used(first) == ["all-minilm-l6-v2"]
+    subprocess.run([sys.executable, "-c", REBUILD, str(service.config.store)], check=True)
+    second = submit(client, asked(LEAVE))
+    assert second != first
+    assert used(second) == [other.id]
+    assert client.post("/v1/checks", json=asked(LEAVE)).json()["id"] == second
 
 
 @pytest.mark.parametrize(
@@ -321,7 +356,7 @@ def test_another_model_of_the_same_name_makes_another_check(
     monkeypatch.setenv("FACTCHECK_HOME", str(tmp_path))
     card = tmp_path / "cards" / "own.toml"
     card.parent.mkdir()
-    values = {"role": role, "chat_format": "chatml", "sha256": "0" * 64}
+    values = {"id": "own", "role": role, "chat_format": "chatml", "sha256": "0" * 64}
     card.write_text(CARD.format(**values))
     client = serve(settings=replace(SETTINGS, **{setting: "own"}))  # type: ignore[arg-type]
     first = submit(client, asked(LEAVE))
@@ -441,7 +476,7 @@ def test_a_record_of_too_many_pairs_is_refused(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, assessor: str, status: int
 ) -> None:
     monkeypatch.setattr(requests_module, "MOST_POSSIBLE", 20)
-    # Of two claims with nine passages: 4 are named, 18 are possible, 99 with passages in pairs.
+    # Of two claims with nine passages: 4 are named, 18 are possible, 90 with passages in pairs.
     contexts = [{"id": f"c{n}", "text": f"Text {n}."} for n in range(9)]
     atoms = [{"id": f"a{n}", "text": BOARD, "contexts": ["c0", "c1"]} for n in range(2)]
     record = {"output": BOARD, "atoms": atoms, "contexts": contexts}
@@ -449,7 +484,7 @@ def test_a_record_of_too_many_pairs_is_refused(
     answered = serve().post("/v1/checks", json=body)
     assert answered.status_code == status
     if status == 422:
-        said = "answer: 99 pairs of texts with assessor=fr4, at most 20 are taken"
+        said = "answer: 90 pairs of texts with assessor=fr4, at most 20 are taken"
         assert answered.json()["detail"] == said
 
 
@@ -499,6 +534,10 @@ def test_a_check_that_cannot_be_done_says_why(serve: Serve) -> None:
         ({"answer": "A.", "settings": {"assessor": "factscore"}}, "is for comparisons only"),
         ({"answer": "A.", "settings": {"budget": 3}}, "budget: has no effect"),
         ({"answer": "A.", "settings": {"where": ["nonsense"]}}, "expected a condition"),
+        (
+            {"answer": "A.", "settings": {"where": ["owner=Legal"] * 21}},
+            "settings: where: 21 conditions, at most 20 are taken",
+        ),
         ({"record": {"output": "A.", "atoms": [{"id": str(n)} for n in range(1001)]}}, "atom 0"),
         (
             {"record": {"output": "A.", "atoms": [{"id": "a" * 201, "text": "A."}]}},
@@ -567,7 +606,9 @@ def test_one_key_does_not_fill_the_queue(serve: Serve) -> None:
     submit(client, asked(BOARD), **bob)
 
 
-async def unfinished(client: TestClient, path: str, headers: dict[str, str]) -> int:
+async def unfinished(
+    client: TestClient, path: str, headers: dict[str, str], method: str = "POST"
+) -> int:
     """The status for a request whose body does not end."""
     sent: list[Any] = []
 
@@ -585,7 +626,7 @@ async def unfinished(client: TestClient, path: str, headers: dict[str, str]) -> 
     scope: dict[str, Any] = {
         "type": "http",
         "asgi": {"version": "3.0"},
-        "method": "POST",
+        "method": method,
         "path": path,
     }
     scope |= {"query_string": b"", "headers": raw, "client": ("10.0.0.9", 1)}
@@ -597,6 +638,7 @@ def test_no_body_is_read_of_who_has_no_key(serve: Serve) -> None:
     client = serve(needs_key=True, per_minute=6.0)
     for path in ("/v1/checks", "/v1/search", "/v1/none", "/"):
         assert asyncio.run(unfinished(client, path, {})) == 401
+    assert asyncio.run(unfinished(client, "/", {}, "GET")) == 401, "open, but not to a body"
     wrong = {"Authorization": "Bearer fck_guess"}
     statuses = [asyncio.run(unfinished(client, "/v1/checks", wrong)) for _ in range(30)]
     assert (statuses[0], statuses[-1]) == (401, 429)

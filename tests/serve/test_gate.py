@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -85,7 +86,12 @@ def passed(
         if message["type"] == "http.response.start":
             status.append(message["status"])
 
-    scope = {"type": "http", "headers": [(b"host", b"here"), *headers]}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "headers": [(b"host", b"here"), *headers],
+    }
     gate = Gate(app, hosts=frozenset({"here"}), most=most, admit=admit)
     asyncio.run(gate(scope, receive, send))
     return got, status[0] if status else None
@@ -114,6 +120,12 @@ def test_who_is_not_admitted_is_told_before_the_body_comes() -> None:
         raise Problem(401, "a key is needed")
 
     assert passed([part(b"a", True)], admit=refuse) == ([], 401)
+
+
+def test_who_asks_is_found_out_without_a_thread_that_others_may_take() -> None:
+    found: list[threading.Thread] = []
+    passed([part(b"", False)], admit=lambda _: found.append(threading.current_thread()))
+    assert found == [threading.current_thread()]
 
 
 @pytest.mark.parametrize("name", [b"host", b"origin", b"content-type", b"content-length"])

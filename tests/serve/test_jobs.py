@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.sqlite import connect
 from factcheck_local.serve import jobs as module
 from factcheck_local.serve.check import ENDED, Claimed, KeyReused, QueueFull
 from factcheck_local.serve.jobs import Jobs
@@ -190,6 +192,29 @@ def test_of_a_cancelled_check_only_what_is_named_is_kept(jobs: Jobs) -> None:
     requests = [jobs.find(id_).request for id_ in (first, second, third)]
     assert requests == [{"body": "one"}, {"kept": 1}, {"body": "three"}]
     assert [e.name for e in jobs.events(second)] == ["queued", "running", "cancelled"]
+
+
+def test_what_is_let_go_of_does_not_stay_in_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built_otherwise(path: Path) -> sqlite3.Connection:
+        """By a SQLite that leaves what is deleted where it was."""
+        db = connect(path)
+        db.execute("PRAGMA secure_delete = OFF")
+        return db
+
+    monkeypatch.setattr(module, "connect", built_otherwise)
+    jobs = Jobs(tmp_path / "checks.sqlite")
+    text = "in secret " * 1000
+    id_ = jobs.submit("ann", {"body": text}, "one", most=9).id
+    jobs.tell(claim(jobs), "claim", {"text": text})
+
+    def kept() -> bool:
+        return any(b"in secret" in path.read_bytes() for path in tmp_path.iterdir())
+
+    assert kept()
+    jobs.cancel(id_, {"kept": 1})
+    assert not kept()
 
 
 def test_a_cancelled_check_gets_no_result(jobs: Jobs) -> None:

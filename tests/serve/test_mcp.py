@@ -279,6 +279,17 @@ def test_no_tool_and_no_report_shows_what_groups_may_not_see(served: Served) -> 
     asyncio.run(read_another())
 
 
+def test_a_report_is_not_listed_for_a_name_that_is_used_again(served: Served) -> None:
+    async def listed(key: str) -> set[str]:
+        async with served.client(key) as client:
+            return {resource.uri for resource in (await client.list_resources()).resources}
+
+    everything = served.key("ida", "check")
+    report = content_of(served.call(everything, "check_claim", {"claim": BOARD}))["report"]
+    assert asyncio.run(listed(everything)) == {report}
+    assert asyncio.run(listed(served.key("ida", "check", groups=("staff",)))) == set()
+
+
 def test_a_session_is_of_use_to_its_key_alone(served: Served) -> None:
     ann, bob = served.key("ann", "search"), served.key("bob", "search")
     begin = {

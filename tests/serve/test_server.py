@@ -151,6 +151,25 @@ def test_orderly_stops_do_not_count_against_a_check(
         assert (jobs.find(id_).state, jobs.find(id_).attempts) == ("queued", 0)
 
 
+def test_a_process_that_ended_by_itself_counts_though_the_server_stops_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor_module, "DELAYS", (PATIENCE,))
+    popen, waits = subprocess.Popen, [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: popen(waits, **how))
+    jobs = Jobs(tmp_path / "checks.sqlite")
+    id_ = jobs.submit("ann", {}, "one", most=9).id
+    for attempts in range(1, ATTEMPTS + 1):
+        with Supervisor(jobs, Task(str(jobs.path), "nowhere", {})) as supervisor:
+            until(lambda: supervisor.pid is not None)
+            assert jobs.claim() is not None
+            os.kill(supervisor.pid or 0, signal.SIGKILL)
+            until(lambda: supervisor.ended == 1)
+        assert (jobs.find(id_).state, jobs.find(id_).attempts) == ("running", attempts)
+    jobs.recover()
+    assert jobs.find(id_).state == "failed"
+
+
 def test_what_fails_as_it_is_started_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -216,7 +216,13 @@ def test_from_a_pasted_answer_to_a_review_of_two(visit: Visit, site: Site) -> No
 
 
 def test_past_checks_are_found_and_say_what_changed(visit: Visit, site: Site, checked: str) -> None:
+    owner = site.service.keys.caller(site.keys["owner"])
+    assert owner is not None
+    asked = CheckRequest.model_validate({"answer": "Withdrawn."}).model_dump()
+    gone, _ = site.service.submit(asked, owner)
+    site.service.cancel(gone.id, owner)
     page = visit("/checks", "owner")
+    expect(page.locator(f"#list a[href='/checks/{gone.id}']")).to_have_text("answer")
     page.get_by_label("Search in answers").fill("how MUCH leave")
     page.keyboard.press("Enter")
     row = page.locator("#list > li")

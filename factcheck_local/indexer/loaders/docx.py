@@ -23,7 +23,7 @@ from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
 from factcheck_local.indexer.loaders.rows import Cell, grid, statements
-from factcheck_local.indexer.loaders.text import item, one_line, reading, superscript
+from factcheck_local.indexer.loaders.text import fraction, listing, one_line, reading, superscript
 
 #: Level of a paragraph in the outline: 0 the title, 1 to 9 headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
@@ -34,16 +34,15 @@ MAX_COLUMNS = 63
 # Word's own styles of lists, "List Bullet 2" say; "List Paragraph" is an indentation only.
 _LIST = re.compile(r"list(?! paragraph)\b(?:.* ([2-9])$)?", re.IGNORECASE)
 
-#: Levels of a list, as Word has them.
-MAX_LEVELS = 9
+_PLACEHOLDER = re.compile(r"%(\d)")  # of a level's number, in the text of one
 
 _UNSEEN = {qn("w:del"), qn("w:moveFrom"), qn("w:txbxContent"), f"{office.OFFERS}Fallback"}
 _AROUND = {qn(f"w:{tag}") for tag in ("sdt", "sdtContent", "ins", "moveTo", "customXml")} | {
     f"{office.OFFERS}AlternateContent",
     f"{office.OFFERS}Choice",
 }
+_TEXT = (qn("w:t"), office.MATH_TEXT)
 _SAID = {qn("w:tab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
-_OFF = ("false", "0", "off")
 _NOTES = {"footnote": "Footnotes", "endnote": "Endnotes"}
 
 
@@ -101,7 +100,7 @@ class _Styles:
             return None  # 0 takes a paragraph out of its style's list
         levels = (_value(each, "w:pPr/w:numPr/w:ilvl") for each in (paragraph, *chain))
         stated = next((int(level) for level in levels if level is not None), 0)
-        level = min(max(stated, 0), MAX_LEVELS - 1)
+        level = min(max(stated, 0), office.MAX_LEVELS - 1)
         shown = level or (int(named[1] or 1) - 1 if named else 0)
         return _Place(number, level, shown)
 
@@ -136,6 +135,7 @@ class _Numbers:
         """Read how the lists are numbered."""
         self._lists: dict[str, str] = {}  # list -> the numbering that it shares with others
         self._starts: dict[tuple[str, int], int] = {}  # (numbering, level), decimal ones
+        self._alone: set[tuple[str, int]] = set()  # shown without those of levels above
         self._restarts: dict[tuple[str, int], int] = {}  # (list, level), until they are used
         self._counts: dict[str, list[int | None]] = {}  # by level
         for root in _related(word, "numbering"):
@@ -150,10 +150,10 @@ class _Numbers:
                         self._restarts[name, int(override.get(qn("w:ilvl")))] = int(start)
 
     def next(self, place: _Place) -> int | None:
-        """The number of the next item at a place, None if it has no decimal one."""
+        """The number of the next item at a place, None if it has no decimal one of its own."""
         numbering = self._lists.get(place.list or "", "")
-        counts = self._counts.setdefault(numbering, [None] * MAX_LEVELS)
-        counts[place.level + 1 :] = [None] * (MAX_LEVELS - place.level - 1)
+        counts = self._counts.setdefault(numbering, [None] * office.MAX_LEVELS)
+        counts[place.level + 1 :] = [None] * (office.MAX_LEVELS - place.level - 1)
         start = self._starts.get((numbering, place.level))
         if start is None:
             return None
@@ -161,14 +161,16 @@ class _Numbers:
         restart = self._restarts.pop((place.list or "", place.level), None)
         number = restart if restart is not None else start if last is None else last + 1
         counts[place.level] = number
-        return number
+        return number if (numbering, place.level) in self._alone else None
 
     def _learn(self, numbering: Any) -> None:  # noqa: ANN401
         name = numbering.get(qn("w:abstractNumId"))
         for level in numbering.iter(qn("w:lvl")):
             if _value(level, "w:numFmt") in (None, "decimal", "decimalZero"):
-                start = int(_value(level, "w:start") or 1)
-                self._starts[name, int(level.get(qn("w:ilvl")))] = start
+                at = int(level.get(qn("w:ilvl")))
+                self._starts[name, at] = int(_value(level, "w:start") or 1)
+                if _PLACEHOLDER.findall(_value(level, "w:lvlText") or "") == [str(at + 1)]:
+                    self._alone.add((name, at))
 
 
 class _DocxReader:
@@ -178,7 +180,7 @@ class _DocxReader:
         self.layout = Layout()
         self._styles = styles
         self._numbers = numbers
-        self._items: list[str] = []
+        self._items: list[tuple[str, int, int | None]] = []
 
     def body(self, container: Any) -> None:  # noqa: ANN401
         """Read the paragraphs and tables of a container."""
@@ -207,15 +209,16 @@ class _DocxReader:
 
     def end_list(self) -> None:
         """Lay out the items read so far as one block."""
-        self.layout.block("\n".join(self._items))
+        self.layout.block(listing(self._items))
         self._items = []
 
     def _paragraph(self, paragraph: Any) -> None:  # noqa: ANN401
         text = "".join(_pieces(paragraph)).strip()
         level = self._styles.level(paragraph)
-        place = self._styles.place(paragraph) if text and level is None else None
-        if place is not None:
-            self._items.append(item(text, place.shown, self._numbers.next(place)))
+        place = self._styles.place(paragraph) if text else None
+        number = self._numbers.next(place) if place else None  # headings count, too
+        if place is not None and level is None:
+            self._items.append((text, place.shown, number))
         elif text:
             self.end_list()
             if level is None:
@@ -241,7 +244,7 @@ def _rows(table: Any) -> Iterator[list[Cell]]:  # noqa: ANN401
     names_rows = _looks(table, "firstColumn", 0x80) and not _looks(table, "firstRow", 0x20)
     above: dict[int, str] = {}
     for row in _children(table, qn("w:tr")):
-        names_columns = _is_on(row.find(f"{qn('w:trPr')}/{qn('w:tblHeader')}"))
+        names_columns = _is_on(row, "w:trPr", "w:tblHeader")
         before = min(int(_value(row, "w:trPr/w:gridBefore") or 0), MAX_COLUMNS)
         cells = [Cell("", across=before)] if before else []
         column, texts = before, {}
@@ -262,8 +265,8 @@ def _looks(table: Any, part: str, bit: int) -> bool:  # noqa: ANN401
     look = table.find(f"{qn('w:tblPr')}/{qn('w:tblLook')}")
     if look is None:
         return False
-    own = look.get(qn(f"w:{part}"))
-    return bool(int(look.get(qn("w:val"), "0"), 16) & bit) if own is None else own not in _OFF
+    by_bit = bool(int(look.get(qn("w:val"), "0"), 16) & bit)
+    return office.is_on(look.get(qn(f"w:{part}")), by_bit)
 
 
 def _children(parent: Any, tag: str) -> Iterator[Any]:  # noqa: ANN401
@@ -296,14 +299,15 @@ def _is_fallback(element: Any) -> bool:  # noqa: ANN401
 def _pieces(element: Any) -> Iterator[str]:  # noqa: ANN401
     """The text of a paragraph, piece by piece."""
     for child in element:
-        if child.tag == qn("w:t"):
+        if child.tag in _TEXT:
             yield child.text or ""
         elif child.tag in _SAID:
             yield _SAID[child.tag]
         elif child.tag in (qn("w:footnoteReference"), qn("w:endnoteReference")):
             yield f" [{child.get(qn('w:id'))}]"
-        elif str(child.tag).startswith(office.MATH):
-            yield office.formula(child)
+        elif child.tag == office.FRACTION:
+            parts = (part for part in child if part.tag in office.FRACTION_PARTS)
+            yield fraction(*("".join(_pieces(part)) for part in parts))
         elif child.tag not in _UNSEEN and not _is_unread(child):
             said = _pieces(child)
             yield from [superscript("".join(said))] if _is_raised(child) else said
@@ -311,18 +315,18 @@ def _pieces(element: Any) -> Iterator[str]:  # noqa: ANN401
 
 def _is_unread(run: Any) -> bool:  # noqa: ANN401
     """Whether a run is struck out or hidden, by its own format and not by a style."""
-    marks = ("w:strike", "w:dstrike", "w:vanish")
-    return any(_is_on(run.find(f"{qn('w:rPr')}/{qn(name)}")) for name in marks)
+    return any(_is_on(run, "w:rPr", name) for name in ("w:strike", "w:dstrike", "w:vanish"))
 
 
-def _is_on(mark: Any) -> bool:  # noqa: ANN401
-    """Whether a property is there and not switched off."""
-    return mark is not None and mark.get(qn("w:val")) not in _OFF
+def _is_on(element: Any, properties: str, name: str) -> bool:  # noqa: ANN401
+    """Whether a property of an element is there and not switched off."""
+    mark = element.find(f"{qn(properties)}/{qn(name)}")
+    return mark is not None and office.is_on(mark.get(qn("w:val")), True)
 
 
 def _is_raised(element: Any) -> bool:  # noqa: ANN401
-    """Whether an element is a run that is a superscript by its own format."""
-    return _value(element, "w:rPr/w:vertAlign") == "superscript"
+    """Whether an element is a run that is a superscript by its own format, or one of a formula."""
+    return element.tag == office.RAISED or _value(element, "w:rPr/w:vertAlign") == "superscript"
 
 
 def _value(element: Any, path: str) -> str | None:  # noqa: ANN401

@@ -22,7 +22,7 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Block, Document, Span
-from factcheck_local.indexer.loaders.rows import Cell, Row, grid, is_title, joined, span
+from factcheck_local.indexer.loaders.rows import Cell, grid, joined, sections, span
 from factcheck_local.indexer.loaders.text import (
     META_KEYS,
     HeadingPath,
@@ -31,6 +31,7 @@ from factcheck_local.indexer.loaders.text import (
     fraction,
     hidden,
     named,
+    one_line,
     paragraphs,
     stated,
     struck,
@@ -65,9 +66,9 @@ _FURNITURE = etree.XPath(
 )
 _TABLE_PARTS = ("tr", "td", "th", "thead", "tbody", "tfoot", "caption", "colgroup")
 _CELLS = etree.XPath("./td|./th")
-_SECTIONS = etree.XPath(  # cells with a heading and what it heads
-    f".//td[.//*[{_HEADING}]]"
-    f"[not(../*[2]) or normalize-space() != normalize-space(.//*[{_HEADING}])]"
+_SECTIONS = etree.XPath(  # cells with a heading and what it heads, there or in another row
+    f".//td[.//*[{_HEADING}]][normalize-space() != normalize-space(.//*[{_HEADING}])]"
+    f"|self::*[not(.//tr[td[2]])]//td[.//*[{_HEADING}]]"
 )
 _STRUCTURE = etree.XPath(
     f".//*[self::table or self::{_TABLE} or self::ul or self::ol or {_HEADING}]"
@@ -256,7 +257,7 @@ def _flatten_tables(root: HtmlElement) -> None:
 def _is_layout(table: HtmlElement) -> bool:
     """Whether a table only places what is in it: other tables, sections; or it says so.
 
-    Headings alone in cells side by side name columns.
+    Headings alone in their cells name columns or rows where cells stand side by side.
     """
     return (
         table.get("role") in ("presentation", "none")
@@ -269,35 +270,21 @@ def _is_layout(table: HtmlElement) -> bool:
 def _lines(rows: Sequence[HtmlElement]) -> Iterator[str]:
     """A table's rows as lines, each header in one with the rule below it.
 
-    A further header begins another table, which stands apart. With nothing below it, a
-    header is a row.
+    A further header begins another table, which stands apart with the titles above it.
     """
     cells = [row for row in grid(map(_cells, rows)) if row.cells]
     # A cell may reach over more columns than there are: "100%" is read as 100.
     wide = max((at + 1 for row in cells for at, said in enumerate(row.cells) if said), default=0)
-    held: list[Row] = []  # headers and titles, until it is known what is below them
     begun = False
-    for row in cells:
-        if row.names:
-            held.append(row)
-            continue
-        yield from _header(held, wide, begun)
-        yield _piped(row.cells[:wide])
-        held, begun = [], True
-    yield from (_piped(row.cells[:wide]) for row in held)
-
-
-def _header(rows: Sequence[Row], wide: int, apart: bool) -> Iterator[str]:
-    """The header that rows make, and the titles above and below it; those get no rule."""
-    heads = [at for at, row in enumerate(rows) if wide == 1 or not is_title(row.names or ())]
-    first, last = (heads[0], heads[-1] + 1) if heads else (0, 0)
-    if heads and apart:
-        yield ""
-    yield from (_piped(row.cells[:wide]) for row in rows[:first])
-    if heads:
-        header = _piped(joined([row.names or () for row in rows[first:last]])[:wide])
-        yield from (header, rule_below(header))
-    yield from (_piped(row.cells[:wide]) for row in rows[last:])
+    for above, header, below in sections(cells, one_column=wide == 1):
+        if header and begun:
+            yield ""
+        yield from (_piped(row.cells[:wide]) for row in above)
+        if header:
+            names = _piped(joined(header)[:wide])
+            yield from (names, rule_below(names))
+        yield from (_piped(row.cells[:wide]) for row in below)
+        begun = True
 
 
 def _cells(row: HtmlElement) -> list[Cell]:
@@ -325,7 +312,7 @@ def _line(element: HtmlElement) -> str:
     for part in _BREAKS(element):
         part.text = f" {part.text or ''}"
         part.tail = f" {part.tail or ''}"
-    return " ".join(element.text_content().split())
+    return one_line(element.text_content())
 
 
 def _blocks(text: str, headings: list[tuple[int, int, int]]) -> Iterator[Block]:
@@ -339,6 +326,6 @@ def _blocks(text: str, headings: list[tuple[int, int, int]]) -> Iterator[Block]:
         yield from paragraphs(text, position, start, outline.path)
         start = text.index(said, start)
         position = start + len(said)
-        outline.enter(level, " ".join(said.split()))
+        outline.enter(level, one_line(said))
         yield Block(Span(start, position), outline.path, is_heading=True)
     yield from paragraphs(text, position, len(text), outline.path)

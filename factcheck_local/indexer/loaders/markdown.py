@@ -21,7 +21,7 @@ from markdown_it.token import Token
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Block, Document, Span
-from factcheck_local.indexer.loaders.text import HeadingPath, decode_any, file_as_document
+from factcheck_local.indexer.loaders.text import HeadingPath, decode_any, file_as_document, one_line
 
 _FRONT_MATTER = re.compile(
     r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
@@ -29,7 +29,7 @@ _FRONT_MATTER = re.compile(
 _LINE_END = re.compile(r"\r\n?|\n")  # what the parser counts as one line end
 # ValueError: the 31st of June; the others: tags whose value is not what they say.
 _NOT_YAML = (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError, TypeError)
-_COMMENTS = re.compile(r"(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
+_COMMENTS = re.compile(r"(?:<!--(?>.*?-->)\s*)+", re.DOTALL)
 
 
 def load(data: bytes, source: str) -> Document:
@@ -113,7 +113,7 @@ def _link_definition(state: StateBlock, line: int, last: int, silent: bool) -> b
 def _said(inline: Sequence[Token]) -> str:
     """What a heading says, without its markup."""
     words = (" " if token.type.endswith("break") else token.content for token in inline)
-    return " ".join("".join(words).split())
+    return one_line("".join(words))
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

@@ -6,6 +6,8 @@ import datetime
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
+from openpyxl.styles.numbers import is_date_format
+
 #: Digits of a number; those behind them are noise.
 MAX_DIGITS = 15
 
@@ -53,6 +55,12 @@ def formatted(value: float, number_format: str) -> str:
     digits = whole.zfill(found["whole"].count("0") + places + (places > 0))
     sign = "-" if number < 0 and shown else ""
     return f"{sign}{before}{digits}{after}".strip()
+
+
+def is_date(number_format: str) -> bool:
+    """Whether a format is one of dates or times, and no word for "General": "Standard", say."""
+    word = number_format.lower() if number_format.isalpha() else ""
+    return is_date_format(number_format) and {*word} <= {*"dmyhs"}
 
 
 def iso(value: datetime.date | datetime.time) -> str:

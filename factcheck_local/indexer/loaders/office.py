@@ -1,4 +1,4 @@
-"""Guards, properties and formulas of Office Open XML files, which are zip archives of XML.
+"""Guards, properties and names of Office Open XML files, which are zip archives of XML.
 
 Every limit is checked on the archive's directory, before anything is decompressed. Then
 each member is decompressed as far as the directory says, and must end there: zipfile,
@@ -16,7 +16,7 @@ import zlib
 from typing import Any, Protocol
 
 from factcheck_local.core.errors import DocumentError
-from factcheck_local.indexer.loaders.text import fraction, reading, superscript
+from factcheck_local.indexer.loaders.text import reading
 
 #: Uncompressed size of all members together, in bytes.
 MAX_SIZE = 200_000_000
@@ -34,11 +34,18 @@ PIECE = 1_048_576
 #: A document type would have to stand in so much of an XML member, in bytes.
 PROLOG = 65_536
 
-#: The namespaces of formulas, and of what is offered in several ways.
-MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+#: Levels of a list.
+MAX_LEVELS = 9
+
+#: The namespace of what is offered in several ways.
 OFFERS = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
-_DELETED = ("}del", "}moveFrom")  # in any namespace
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+
+#: What formulas are made of: text, what is raised, a fraction and its parts.
+MATH_TEXT, RAISED, FRACTION = f"{_MATH}t", f"{_MATH}sup", f"{_MATH}f"
+FRACTION_PARTS = (f"{_MATH}num", f"{_MATH}den")
+
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _ENCRYPTED = 0x1  # flag bit of a member
@@ -146,17 +153,9 @@ def _check_sizes(members: list[zipfile.ZipInfo], source: str) -> None:
             )
 
 
-def formula(element: Any) -> str:  # noqa: ANN401
-    """What a formula, or a part of one, says on a line."""
-    if element.tag == f"{MATH}t":
-        return element.text or ""
-    if str(element.tag).endswith(_DELETED):
-        return ""
-    if element.tag == f"{MATH}f":
-        parts = (part for part in element if part.tag in (f"{MATH}num", f"{MATH}den"))
-        return fraction(*map(formula, parts))
-    said = "".join(map(formula, element))
-    return superscript(said) if element.tag == f"{MATH}sup" else said
+def is_on(stated: str | None, default: bool) -> bool:
+    """What an attribute says that is on or off; the default where it is missing."""
+    return default if stated is None else stated not in ("0", "false", "off")
 
 
 def metadata(properties: Properties) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import datetime
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from openpyxl.styles.numbers import is_date_format
 from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
 from pptx import Presentation
 from pptx.chart.chart import Chart
@@ -24,21 +23,23 @@ from pptx.text.text import TextFrame
 from factcheck_local.core.types import Document
 from factcheck_local.indexer.loaders import office
 from factcheck_local.indexer.loaders.layout import Layout
-from factcheck_local.indexer.loaders.number_format import formatted, iso
+from factcheck_local.indexer.loaders.number_format import formatted, is_date, iso
 from factcheck_local.indexer.loaders.rows import Cell, grid, statements
-from factcheck_local.indexer.loaders.text import item, reading, superscript
+from factcheck_local.indexer.loaders.text import (
+    first_of,
+    fraction,
+    listing,
+    one_line,
+    reading,
+    superscript,
+)
 
 NOTES = "Speaker notes"
 
 #: What PowerPoint itself calls a presentation that nobody gave a title.
 _DEFAULT_TITLE = "PowerPoint Presentation"
 
-
-#: Levels of paragraphs, as PowerPoint has them.
-MAX_LEVELS = 9
-
-_FORMULA = "{http://schemas.microsoft.com/office/drawing/2010/main}m"
-_ON = ("1", "true")
+_TEXT = (qn("a:t"), office.MATH_TEXT)
 
 
 def load(data: bytes, source: str) -> Document:
@@ -57,7 +58,7 @@ def load(data: bytes, source: str) -> Document:
         deck = Presentation(io.BytesIO(data))
         for number, slide in enumerate(deck.slides, start=1):
             layout.page()
-            if slide.element.get("show") in ("0", "false"):
+            if not office.is_on(slide.element.get("show"), True):
                 hidden.append(number)
                 continue
             blocks = len(layout.blocks)
@@ -68,14 +69,9 @@ def load(data: bytes, source: str) -> Document:
         metadata = office.metadata(properties)
         title = properties.title if properties.title != _DEFAULT_TITLE else None
     notes = {"no text on slide": silent, "hidden: slide": hidden}
-    if left_out := [f"{note} {_listed(numbers)}" for note, numbers in notes.items() if numbers]:
+    if left_out := [f"{note} {first_of(numbers)}" for note, numbers in notes.items() if numbers]:
         metadata["left_out"] = tuple(left_out)
     return layout.document(source, data, title, metadata)
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    """The first ten of some numbers."""
-    return ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
 
 
 def _slide(layout: Layout, slide: Slide) -> None:
@@ -83,7 +79,7 @@ def _slide(layout: Layout, slide: Slide) -> None:
     _choose(slide.element)
     title = slide.shapes.title
     if title is not None:
-        layout.heading(1, _text(title.text_frame))
+        layout.heading(1, _line(title.text_frame))
     for shape in _shapes(slide.shapes):
         if title is not None and shape.shape_id == title.shape_id:
             continue
@@ -114,7 +110,7 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
     """The shapes that are not hidden, those within groups too."""
     for shape in shapes:
         properties = shape.element.find(f"./*/{qn('p:cNvPr')}")
-        if properties is not None and properties.get("hidden") in _ON:
+        if properties is not None and office.is_on(properties.get("hidden"), False):
             continue
         inner = getattr(shape, "shapes", None)
         if inner is None:
@@ -125,31 +121,44 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
 
 def _text(frame: TextFrame) -> str:
     """The paragraphs, a line each, or an item of a list if they have several levels."""
-    lines = [
-        (line, min(paragraph.level, MAX_LEVELS - 1))
-        for paragraph in frame.paragraphs
-        if (line := "".join(_pieces(paragraph._p)).strip())
-    ]
-    is_list = any(level for _, level in lines)
-    return "\n".join(item(line, level) if is_list else line for line, level in lines)
+    lines = list(_lines(frame))
+    if any(level for _, level in lines):
+        return listing([(line, level, None) for line, level in lines])
+    return "\n".join(line for line, _ in lines)
 
 
-def _pieces(paragraph: Any) -> Iterator[str]:  # noqa: ANN401
+def _line(frame: TextFrame) -> str:
+    """The paragraphs on one line."""
+    return one_line(" ".join(line for line, _ in _lines(frame)))
+
+
+def _lines(frame: TextFrame) -> Iterator[tuple[str, int]]:
+    """The paragraphs that say something, and their levels from 0."""
+    for paragraph in frame.paragraphs:
+        if line := "".join(_pieces(paragraph._p)).strip():
+            yield line, min(paragraph.level, office.MAX_LEVELS - 1)
+
+
+def _pieces(element: Any) -> Iterator[str]:  # noqa: ANN401
     """The text of a paragraph, piece by piece, without what is struck out."""
-    for run in paragraph:
-        if run.tag == qn("a:br"):
+    for child in element:
+        own = child.find(qn("a:rPr"))
+        if child.tag == qn("a:br"):
             yield "\n"
-        said = office.formula(run) if run.tag == _FORMULA else run.findtext(qn("a:t")) or ""
-        own = run.find(qn("a:rPr"))
-        if own is None:
-            yield said
-        elif own.get("strike", "noStrike") == "noStrike":
-            yield superscript(said) if _is_raised(own.get("baseline", "0")) else said
+        elif child.tag in _TEXT:
+            yield child.text or ""
+        elif child.tag == office.FRACTION:
+            parts = (part for part in child if part.tag in office.FRACTION_PARTS)
+            yield fraction(*("".join(_pieces(part)) for part in parts))
+        elif own is None or own.get("strike", "noStrike") == "noStrike":
+            said = _pieces(child)
+            yield from [superscript("".join(said))] if _is_raised(child, own) else said
 
 
-def _is_raised(baseline: str) -> bool:
-    """Whether a run stands above the line, by so many percent or thousandths of one."""
-    return float(baseline.rstrip("%")) > 0
+def _is_raised(element: Any, own: Any) -> bool:  # noqa: ANN401
+    """Whether an element stands above the line, as its own format, if any, or a formula has it."""
+    baseline = "0" if own is None else own.get("baseline", "0")  # percent, or thousandths of one
+    return element.tag == office.RAISED or float(baseline.rstrip("%")) > 0
 
 
 def _rows(table: Any) -> Iterator[list[Cell]]:  # noqa: ANN401
@@ -163,7 +172,7 @@ def _rows(table: Any) -> Iterator[list[Cell]]:  # noqa: ANN401
         cells = enumerate(row.cells)
         yield [
             Cell(
-                " ".join(_text(cell.text_frame).split()),
+                _line(cell.text_frame),
                 cell.span_height if cell.is_merge_origin else 1,
                 cell.span_width if cell.is_merge_origin else 1,
                 names_rows and not column,
@@ -181,7 +190,8 @@ def _chart(chart: Chart) -> Iterator[str]:
     """
     if chart.has_title and chart.chart_title.has_text_frame:
         yield chart.chart_title.text_frame.text
-    is_mac = any(each.get("val", "1") in _ON for each in chart.element.iter(qn("c:date1904")))
+    marks = chart.element.iter(qn("c:date1904"))
+    is_mac = any(office.is_on(mark.get("val"), True) for mark in marks)
     epoch = CALENDAR_MAC_1904 if is_mac else CALENDAR_WINDOWS_1900
     for series in chart.element.iter(qn("c:ser")):
         name = next(series.iterfind(f"{qn('c:tx')}//{qn('c:v')}"), None)
@@ -219,7 +229,7 @@ def _shown(point: Any, epoch: datetime.datetime) -> str:  # noqa: ANN401
         return said
     number_format = point.get("formatCode") or parent.findtext(qn("c:formatCode")) or ""
     try:
-        if is_date_format(number_format):
+        if is_date(number_format):
             return iso(from_excel(float(said), epoch))
         return formatted(float(said), number_format)
     except (ValueError, OverflowError):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import NamedTuple
 
 from factcheck_local.indexer.loaders.text import one_line, shortened
@@ -25,7 +25,7 @@ MAX_ADDED = 1_000_000
 _SPAN = re.compile(r"\s*\d{1,5}")
 _PERIOD = re.compile(r"(?:19|20)\d\d(?:-\d\d){0,2}(?:T[\d:]+)?")  # a year or date in ISO 8601
 _NUMBER = re.compile(r"(?:[A-Z]{3}\b\s?|[^\w\s]\s?){0,2}\d")  # "5", "-5 %", "€ 5", "EUR 5"
-_NOTHING = re.compile(r"[\W_]*|n/?a|none|tb[ad]", re.IGNORECASE)
+_NOTHING = re.compile(r"[\W_]*|n[/.]?a\.?|none|tb[ad]", re.IGNORECASE)
 
 
 class Cell(NamedTuple):
@@ -60,11 +60,34 @@ class Row(NamedTuple):
     names: Sequence[str] | None = None
 
 
+class Section(NamedTuple):
+    """A row that is not marked as a header, with the marked ones right above it.
+
+    Attributes:
+        above: those that name nothing: titles, and headers that another one follows.
+        header: those that name the columns together; empty if none does.
+        rows: titles below the header, then the row itself; at the end of a table only marked
+            ones, with nothing below them.
+    """
+
+    above: Sequence[Row]
+    header: Sequence[Row]
+    rows: Sequence[Row]
+
+
 class _Filled(NamedTuple):
     """A row that says something, and whether it is the first or behind an empty one."""
 
     apart: bool
     row: Row
+
+
+class _Column(NamedTuple):
+    """A column by its index: what may be its label, and the cells below that say something."""
+
+    at: int
+    label: str
+    below: Sequence[str]
 
 
 def span(stated: str | None) -> int:
@@ -99,14 +122,16 @@ def grid(rows: Iterable[Iterable[Cell]]) -> Iterator[Row]:
                 column += 1
             if text:
                 marks.add(head)
-            for at in range(column, column + max(1, min(across, MAX_ACROSS, room))):
+            wide = max(1, min(across, MAX_ACROSS, room))
+            named = min(wide, MAX_NAMED, 1 + max(0, room) // (1 + len(text)))
+            for at in range(column, column + wide):
                 said = text if at == column else ""
                 if at not in cells and down != 1:
                     reaching[at] = (said, down - 1)
                 cells.setdefault(at, said)
-                names.setdefault(at, text if at - column < MAX_NAMED else "")
-            room -= at - column
-            column = at + 1
+                names.setdefault(at, text if at - column < named else "")
+            room -= wide - 1 + head * (named - 1) * len(text)
+            column += wide
         if room <= 0:
             reaching = {}
         if not marks:
@@ -114,63 +139,95 @@ def grid(rows: Iterable[Iterable[Cell]]) -> Iterator[Row]:
             continue
         columns = range(max(cells) + 1)
         header = [names.get(at, "") for at in columns] if marks == {True} else []
-        if in_body and header and not is_title(header):
+        if in_body and header and not _is_title(header):
             header = header if _are_names([name for name in header if name]) else []
         in_body = in_body or not header
         yield Row(number, [cells.get(at, "") for at in columns], header if True in marks else None)
 
 
-def is_title(names: Sequence[str]) -> bool:
-    """Whether a row that is marked as a header fills the first column only, or says it of all."""
-    return any(names[:1]) and {*names[1:]} <= {"", names[0]}
+def sections(rows: Iterable[Row], *, one_column: bool = False) -> Iterator[Section]:
+    """A table's rows, each with the header that begins above it.
 
-
-def joined(headers: Iterable[Sequence[str]]) -> list[str]:
-    """The names of the columns below header rows: "2023" above "Q1" is "2023 Q1".
+    The last header above a row names the columns. One right above that belongs to it if a
+    cell of it reaches over several columns or rows.
 
     Args:
-        headers: `Row.names` of each, from above.
+        rows: those that say something.
+        one_column: whether the table has a single column, where a title cannot be told
+            from a header and is taken for one.
     """
-    columns = zip_longest(*headers, fillvalue="")
-    names = (" ".join(dict.fromkeys(filter(None, column))) for column in columns)
-    return [shortened(name.rstrip(": ")) for name in names]
+    marked: list[Row] = []
+    for row in rows:
+        if row.names:
+            marked.append(row)
+            continue
+        heads = {at for at, each in enumerate(marked) if one_column or not _is_title(each.names)}
+        end = max(heads, default=-1) + 1
+        first = max(0, end - 1)
+        while first - 1 in heads and _reaches(marked[first - 1], marked[first]):
+            first -= 1
+        yield Section(marked[:first], marked[first:end], [*marked[end:], row])
+        marked = []
+    if marked:
+        yield Section([], [], marked)
 
 
-def statements(rows: Iterable[Row]) -> Iterator[tuple[int, str]]:
+def joined(header: Sequence[Row]) -> list[str]:
+    """What the rows of a header name each column: "2023" above "Q1" is "2023 Q1"."""
+    columns = zip_longest(*(row.names or () for row in header), fillvalue="")
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
+
+
+def statements(rows: Iterable[Row], *, pairs: bool = True) -> Iterator[tuple[int, str]]:
     """A line for each row that holds anything.
 
-    Rows that are marked as a header name the columns of those below, up to the next such
-    rows. Without any marks the header is the first row as wide as the table's, if it
-    looks like one; behind an empty row another table may begin, see `_beginning`. A header
-    gets a line like the rows above it, its cells alone, so that nothing is lost where the
-    guess is wrong. Without a header all rows are like that.
+    Rows that are marked as a header name the columns of those below, see `sections`. Without
+    any marks the header is the first row as wide as the table's, if it looks like one; behind
+    an empty row another table may begin, see `_beginning`. A header gets a line like the
+    rows above it, its cells alone, so that nothing is lost where the guess is wrong.
+    Without a header all rows are like that.
 
     Args:
         rows: of one table or several, those that say nothing among them.
+        pairs: whether two columns may as well be names and values, without a header.
 
     Yields:
         Number of the row, its statement.
     """
     filled = _filled(rows)
+    top = list(islice(filled, LOOK_AHEAD))
+    every = chain(top, filled)
+    is_marked = any(row.names is not None and not _is_title(row.names) for _, row in top)
+    said = _by_marks(row for _, row in every) if is_marked else _by_guess(every, pairs)
+    for row, headers in said:
+        yield row.number, "; ".join(_said(row.cells, headers))
+
+
+def _by_marks(rows: Iterable[Row]) -> Iterator[tuple[Row, Sequence[str]]]:
+    """Each row with the headers that it is read by."""
+    headers: Sequence[str] = ()
+    for above, header, below in sections(rows):
+        yield from ((row, ()) for row in (*above, *header))
+        headers = _prefixes(joined(header)) if header else headers
+        yield from ((row, () if row.names else headers) for row in below)
+
+
+def _by_guess(filled: Iterator[_Filled], pairs: bool) -> Iterator[tuple[Row, Sequence[str]]]:
+    """Each row with the headers that it seems to have."""
     ahead = deque(islice(filled, LOOK_AHEAD))
-    marked = any(names is not None and not is_title(names) for _, (_, _, names) in ahead)
-    headers: list[str] | None = None  # until the first row
-    below_header = False  # one that is marked
+    headers: Sequence[str] | None = None  # until the first row
+    above: deque[Sequence[str]] = deque(maxlen=LOOK_AHEAD)  # rows, up to the header
     away = -1  # rows to the header that was found
-    header: Sequence[str] = ()
     while ahead:
         apart, row = ahead[0]
-        if apart and not marked and away < 0:
-            headers, away = _beginning(ahead, headers)
-        plain = away >= 0 or (row.names and len(ahead) > 1) or row.cells == header
-        yield row.number, "; ".join(_said(row.cells, () if plain else headers or ()))
-        if away == 0:
-            header, headers = row.cells, joined([row.cells])
-        elif not row.names:
-            below_header = False
-        elif not is_title(row.names) and len(ahead) > 1:
-            rows_of_it = [headers or (), row.names] if below_header else [row.names]
-            header, headers, below_header = row.cells, joined(rows_of_it), True
+        if apart and away < 0:
+            headers, away = _beginning(ahead, headers, above, pairs)
+        yield row, () if away >= 0 or row.names else headers or ()
+        if away == 0 or (row.names and not _is_title(row.names)):
+            headers = _prefixes(row.names or row.cells)
+            above.clear()
+        else:
+            above.append(row.cells)
         away -= 1
         ahead.popleft()
         ahead.extend(islice(filled, 1))
@@ -186,50 +243,77 @@ def _filled(rows: Iterable[Row]) -> Iterator[_Filled]:
         apart = not any(cells)
 
 
+def _prefixes(names: Iterable[str]) -> list[str]:
+    """The names of columns as they stand in front of cells."""
+    return [shortened(name.rstrip(": ")) for name in names]
+
+
 def _said(cells: Sequence[str], headers: Sequence[str]) -> Iterator[str]:
-    """The cells that hold something, each with its header where there is one."""
+    """The cells that hold something, each with its header where it does not just repeat it."""
     for column, cell in enumerate(cells):
         if cell:
             header = headers[column] if column < len(headers) else ""
-            yield f"{header}: {cell}" if header else cell
+            yield cell if header in ("", cell.rstrip(": ")) else f"{header}: {cell}"
 
 
-def _beginning(top: Sequence[_Filled], headers: Sequence[str] | None) -> tuple[list[str], int]:
+def _is_title(names: Sequence[str] | None) -> bool:
+    """Whether a row that is marked as a header fills the first column only, or says it of all."""
+    return names is not None and any(names[:1]) and {*names[1:]} <= {"", names[0]}
+
+
+def _reaches(row: Row, below: Row) -> bool:
+    """Whether a cell of a header's row reaches over several columns, or into the row below."""
+    columns = zip_longest(row.names or (), row.cells, below.names or (), fillvalue="")
+    return any(name and (not cell or name == lower) for name, cell, lower in columns)
+
+
+def _beginning(
+    top: Sequence[_Filled],
+    headers: Sequence[str] | None,
+    above: Iterable[Sequence[str]],
+    pairs: bool,
+) -> tuple[Sequence[str], int]:
     """The headers from here on, where a table may begin, and how many rows on its own is.
 
     The rows may also go on with the table above. They begin another one if a row that looks
-    like a header is not like those below it, or names a column that the one above has,
-    or one that it has not. Where it may as well be data, it is neither read as a header
-    nor by the one above.
+    like a header names a column that the one above has, or has words over numbers where
+    that has none. Where it may as well be data, it is neither read as a header nor by the
+    one above.
 
     Args:
         top: the next rows.
         headers: of the table above; None if there is none.
+        above: its last rows.
+        pairs: as for `statements`.
 
     Returns:
         Headers, and -1 if no header was found.
     """
-    at = _header(top)
+    found = _header(top, pairs)
     if headers is None:
-        return [], -1 if at is None else at
-    if at is None:
-        return list(headers), -1
-    kinds = [(_kind(label), _kinds(below)) for label, below in _columns(top, at)]
-    if ("code", {"code"}) in kinds:
-        return list(headers), -1  # "n8" above "n9"
-    differs = any(kind != "number" and below == {"number"} for kind, below in kinds)
-    labels = top[at].row.cells
-    more = any(label and not known for label, known in zip_longest(labels, headers))
-    same = set(filter(None, headers)) & set(labels)
-    return [], at if differs or same or (headers and more) else -1
+        return (), -1 if found is None else found[0]
+    if found is None:
+        return headers, -1
+    at, columns = found
+    kinds = [(column, _kind(label), _kinds(below)) for column, label, below in columns]
+    if any(kind == "code" and below == {"code"} for _, kind, below in kinds):
+        return headers, -1  # "n8" above "n9"
+    numbers = {
+        column for cells in above for column, cell in enumerate(cells) if _kind(cell) == "number"
+    }
+    differs = any(
+        kind not in ("", "number") and below == {"number"} and column not in numbers
+        for column, kind, below in kinds
+    )
+    same = {column.label for column in columns} & {*headers}
+    return (), at if differs or same else -1
 
 
-def _header(top: Sequence[_Filled]) -> int | None:
-    """Index of the row that names the columns, None if none seems to.
+def _header(top: Sequence[_Filled], pairs: bool) -> tuple[int, list[_Column]] | None:
+    """Index of the row that names the columns, and these; None if none seems to.
 
-    Its labels are words, signs ("#", "%") or dates, over other cells. If there are only two
-    columns, cells of one kind are below the second: numbers and words
-    together are the values of names.
+    Its labels are words, signs ("#", "%") or dates, over other cells. Of names and values
+    the values are numbers and words together.
     """
     widths = [sum(map(bool, entry.row.cells)) for entry in top]
     most = max(widths, default=0)
@@ -238,13 +322,14 @@ def _header(top: Sequence[_Filled]) -> int | None:
     if at is None or at == len(top) - 1:
         return None
     columns = _columns(top, at)
-    values = _kinds(columns[1][1])
-    if most == 2 and "number" in values and len(values) > 1:
+    values = _kinds(columns[1].below)
+    if pairs and most == 2 and "number" in values and len(values) > 1:
         return None
-    return at if _are_names([label for label, _ in columns]) and not _are_values(columns) else None
+    is_header = _are_names([column.label for column in columns]) and not _are_values(columns)
+    return (at, columns) if is_header else None
 
 
-def _columns(top: Sequence[_Filled], at: int) -> list[tuple[str, list[str]]]:
+def _columns(top: Sequence[_Filled], at: int) -> list[_Column]:
     """The labels of a row that may be a header, and what each has below it.
 
     That is up to an empty row, unless it is right below; without repeats of the header.
@@ -253,7 +338,11 @@ def _columns(top: Sequence[_Filled], at: int) -> list[tuple[str, list[str]]]:
     end = next((n for n, entry in enumerate(below) if n and entry.apart), len(below))
     rows = [entry.row.cells for entry in below[:end] if entry.row.cells != labels]
     return [
-        (label, [cells[column] for cells in rows if column < len(cells) and cells[column]])
+        _Column(
+            column,
+            label,
+            [cells[column] for cells in rows if column < len(cells) and cells[column]],
+        )
         for column, label in enumerate(labels)
         if label
     ]
@@ -272,14 +361,13 @@ def _are_names(labels: Sequence[str]) -> bool:
     )
 
 
-def _are_values(columns: Sequence[tuple[str, Sequence[str]]]) -> bool:
-    """Whether one of the labels is rather a value: a date among dates, a "yes" of many."""
-    often = {label for label, count in Counter(label for label, _ in columns).items() if count > 1}
+def _are_values(columns: Iterable[_Column]) -> bool:
+    """Whether a label is rather a value: a date among dates, or what the column says again."""
     return any(
         (below and all(map(_PERIOD.fullmatch, below)))
         if _PERIOD.fullmatch(label)
-        else label in often and label in below
-        for label, below in columns
+        else label in below
+        for _, label, below in columns
     )
 
 

@@ -40,7 +40,7 @@ def load(data: bytes, source: str) -> Document:
     """
     text = decode_any(data, source)
     layout = Layout()
-    for line, statement in statements(_rows(text, source)):
+    for line, statement in statements(_rows(text, source), pairs=False):
         layout.row(statement, line)
     return layout.document(source, data)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import Any
@@ -174,7 +174,7 @@ def reading(source: str, kind: str) -> Iterator[None]:
     except (DocumentError, MemoryError, RecursionError):
         raise
     except Exception as error:  # a damaged file makes the parsers raise nearly anything
-        what = " ".join(str(error).split())[:200] or type(error).__name__
+        what = one_line(str(error))[:200] or type(error).__name__
         raise DocumentError(f"{source}: is a damaged {kind}: {what}") from error
 
 
@@ -207,15 +207,22 @@ def fraction(*parts: str) -> str:
     return " " + "/".join(f"({part})" if _SUM.search(part) else part for part in said)
 
 
-def item(text: str, level: int, number: int | None = None) -> str:
-    """An item of a list as Markdown has it.
+def listing(items: Sequence[tuple[str, int, int | None]]) -> str:
+    """A list as Markdown has it, its outermost items at the margin.
 
     Args:
-        text: what it says.
-        level: how deep it stands, from 0.
-        number: its number; None for a bullet.
+        items: of each what it says, how deep it stands, and its number; None for a bullet.
     """
-    return "  " * level + ("-" if number is None else f"{number}.") + f" {text}"
+    margin = min((level for _, level, _ in items), default=0)
+    return "\n".join(
+        "  " * (level - margin) + ("-" if number is None else f"{number}.") + f" {text}"
+        for text, level, number in items
+    )
+
+
+def first_of(numbers: Sequence[object]) -> str:
+    """The first ten of some numbers, and whether there are more."""
+    return ", ".join(map(str, numbers[:10])) + (" \u2026" if len(numbers) > 10 else "")
 
 
 def hidden(style: str | None) -> bool:

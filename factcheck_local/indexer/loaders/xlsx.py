@@ -38,7 +38,6 @@ _NO_VALUE = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 # The library makes all the cells up to the one that is named; no column has four letters.
 _FAR_AWAY = re.compile(rb"<c\s[^<>]*?\br\s*=\s*[\"'](?![A-Za-z]{1,3}\d{1,7}[\"'])")
 
-
 # What the library does not tell of a sheet without holding all of it.
 _ROW = re.compile(rb"<(?:\w+:)?row\b([^<>]*)>")
 _COLUMNS = re.compile(rb"<(?:\w+:)?col\b([^<>]*)>")
@@ -88,8 +87,8 @@ def load(data: bytes, source: str) -> Document:
                     continue
                 sheet.reset_dimensions()  # what is written there is not always true
                 layout.section(1, sheet.title)
-                shape = sheets.get(sheet._worksheet_path) or _shape(b"")  # it has no public name
-                for number, line in statements(_rows(sheet, shape, left_out)):
+                shape = sheets[sheet._worksheet_path]  # it has no public name
+                for number, line in statements(_rows(sheet, shape, left_out), pairs=False):
                     layout.row(line, number)
             metadata = office.metadata(book.properties)
             title = book.properties.title
@@ -105,12 +104,12 @@ def _rows(sheet: Any, shape: _Sheet, left_out: Counter[str]) -> Iterator[Row]:  
     reaching: dict[int, tuple[str, int]] = {}  # by column: what, down to which row
     hidden = set()
     for number, cells in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
+        reaching = {c: (text, last) for c, (text, last) in reaching.items() if number <= last}
         said = [_said(cell) for cell in cells]
         if any(said):
             said += [""] * (1 + max(reaching, default=0) - len(said))
-            for column, (text, last) in reaching.items():
-                if number <= last:
-                    said[column] = text
+            for column, (text, _) in reaching.items():
+                said[column] = text
         for column, last in shape.merged.get(number, ()):
             if column < len(said):
                 reaching[column] = (said[column], last)
@@ -196,4 +195,4 @@ def _shape(member: bytes) -> _Sheet:
 
 
 def _is_hidden(attributes: dict[bytes, bytes]) -> bool:
-    return attributes.get(b"hidden") in (b"1", b"true")
+    return office.is_on(attributes.get(b"hidden", b"0").decode(), False)

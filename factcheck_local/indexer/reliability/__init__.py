@@ -37,7 +37,7 @@ from factcheck_local.indexer.reliability.profile import (
     check_statements,
     decayed,
 )
-from factcheck_local.indexer.reliability.rules import AccessRule, SourceRule, matches
+from factcheck_local.indexer.reliability.rules import AccessRule, SourceRule, is_glob, matches
 from factcheck_local.indexer.reliability.statements import storable
 from factcheck_local.indexer.reliability.supersession import supersession
 
@@ -53,6 +53,7 @@ __all__ = [
     "SourceRule",
     "check_statements",
     "decayed",
+    "is_glob",
     "matches",
     "own_groups",
     "storable",

@@ -15,7 +15,7 @@ from factcheck_local.indexer.reliability.rules import (
     AccessRule,
     SourceRule,
     Where,
-    matches,
+    is_glob,
     prior_problem,
 )
 from factcheck_local.indexer.reliability.statements import OWNER, Scalar, key_of, scalar
@@ -133,10 +133,8 @@ class _ProfileReader:
         glob = values["match"]
         if not isinstance(glob, str) or not glob.strip() or glob.startswith(("!", "#")):
             raise self._error(f"match must be a glob, got {glob!r}", at, "match")
-        try:
-            matches(glob, "")
-        except ValueError as error:
-            raise self._error(f"match is no glob: {glob!r}", at, "match") from error
+        if not is_glob(glob):
+            raise self._error(f"match is no glob: {glob!r}", at, "match")
         return glob
 
     def _wanted(self, what: str, value: object, at: _Place, key: str) -> tuple[Scalar, ...]:

@@ -19,7 +19,6 @@ Where: TypeAlias = tuple[tuple[str, tuple[Scalar, ...]], ...]
 #: A part of a glob between slashes; None stands for ``**``, any number of them.
 _Part: TypeAlias = re.Pattern[str] | None
 
-_NOTHING = re.compile("(?!)")
 _TOKEN = re.compile(
     r"\\(?P<escaped>.)|\[(?P<negated>[!^]?)(?P<among>\]?[^\]]*)\]|(?P<wild>[*?])|(?P<plain>.)",
     re.DOTALL,
@@ -37,6 +36,15 @@ def matches(pattern: str, name: str) -> bool:
     """
     parts = _parts(pattern)
     return parts is not None and _fit(parts, name.split("/"))
+
+
+def is_glob(pattern: str) -> bool:
+    """Whether `matches` takes a pattern."""
+    try:
+        _parts(pattern)
+    except ValueError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1024)
@@ -91,9 +99,11 @@ def _fit(parts: Sequence[_Part], names: Sequence[str]) -> bool:
     part = name = 0
     retry: tuple[int, int] | None = None
     while name < len(names):
-        wanted = parts[part] if part < len(parts) else _NOTHING
+        wanted = parts[part]
         if wanted is None:
             part += 1
+            if part == len(parts):
+                return True
             retry = (part, name)
         elif wanted.fullmatch(names[name]):
             part, name = part + 1, name + 1

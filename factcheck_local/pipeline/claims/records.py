@@ -15,6 +15,14 @@ from factcheck_local.indexer.reliability import DEFAULT_PRIOR
 #: Extensions read as records; everything else is Markdown, or plain text.
 RECORD_SUFFIXES = (".json", ".jsonl", ".parquet")
 
+#: Fields of a record that are read, each with those of its rows; see ``parse_record``.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "input": (),
+    "output": (),
+    "atoms": ("id", "text", "original", "label", "contexts"),
+    "contexts": ("id", "title", "text", "snippet", "link"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -115,9 +123,7 @@ def _parse_table(data: bytes, path: str, question: str | None) -> Iterator[Recor
         ) from error
     try:
         table = pq.ParquetFile(pa.BufferReader(data))
-        known = [
-            n for n in ("input", "output", "atoms", "contexts") if n in table.schema_arrow.names
-        ]
+        known = [name for name in FIELDS if name in table.schema_arrow.names]
         rows = (row for batch in table.iter_batches(columns=known) for row in batch.to_pylist())
         for number, row in enumerate(rows, start=1):
             try:
@@ -161,9 +167,7 @@ def parse_record(value: object, where: str, *, question: str | None = None) -> R
     """One record in FactReasoner's format.
 
     Args:
-        value: the parsed JSON: ``output``, and optionally ``input``, ``atoms``
-            (``id, text, original, label, contexts``) and ``contexts`` (``id,
-            title, text, snippet, link``).
+        value: the parsed JSON: ``output``, and optionally the others of ``FIELDS``.
         where: the place, for messages.
         question: wins over the record's ``input``.
 
@@ -229,7 +233,7 @@ def _rows(value: Mapping[str, Any], key: str, where: str) -> list[Mapping[str, A
     rows = value[key]
     if not isinstance(rows, list) or not all(isinstance(r, Mapping) for r in rows):
         raise RecordError(f"{where}: expected {key!r} to be a list of objects")
-    return rows
+    return [{name: row[name] for name in FIELDS[key] if name in row} for row in rows]
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:

@@ -76,7 +76,7 @@ def relate(
         premises: by id.
         hypotheses: texts by id.
         model: the relation model.
-        progress: called after each premise.
+        progress: called before the first premise, where there is anything to read, and after each.
         alike: id of a passage -> id of the one that stands for it and for its near
             duplicates, as ``retrieval.duplicates.near_duplicates`` gives them.
         summaries: what is read in place of a pair's premise; the same for pairs that
@@ -136,6 +136,8 @@ def relate(
                 scored.append(ScoredPair(*pair, outcome, short.get(pair)))
         return Related(tuple(scored), failures)
 
+    if reads:
+        progress(0, len(reads))  # whoever finds that too many says so before the first is read
     tell(claims)
     read(n for n in reads if n in first)
     settled = {n for n in second if _settles(found[reads[n[1], n[0]]])}

@@ -15,6 +15,9 @@ from factcheck_local.models.contracts import FloatArray
 #: FactReasoner makes no assumption about an atom (§3.1).
 ATOM_PRIOR = 0.5
 
+#: Assessors that read contexts with each other, too.
+_BETWEEN = ("fr3", "fr4")
+
 
 def pairs_to_relate(
     assessor: str,
@@ -52,7 +55,7 @@ def pairs_to_relate(
     if assessor != "fr1":
         read |= similarity >= max(min_similarity, min_pooled_similarity)
     alike = context_vectors @ context_vectors.T >= min_context_similarity
-    if assessor not in ("fr3", "fr4"):
+    if assessor not in _BETWEEN:
         alike[:] = False
     np.fill_diagonal(alike, val=False)
     pairs = []
@@ -60,6 +63,20 @@ def pairs_to_relate(
         pairs += [(context.id, atoms[i].id) for i in np.flatnonzero(read[j]).tolist()]
         pairs += [(context.id, contexts[i].id) for i in np.flatnonzero(alike[j]).tolist()]
     return pairs
+
+
+def possible_pairs(assessor: str, atoms: Sequence[Atom], contexts: Sequence[Context]) -> int:
+    """How many pairs `pairs_to_relate` gives if all texts are alike.
+
+    Args:
+        assessor: see there.
+        atoms: which name the contexts that are their own.
+        contexts: all of them.
+    """
+    if assessor == "fr1":
+        return sum(len(atom.context_ids) for atom in atoms)
+    others = len(contexts) - 1 if assessor in _BETWEEN else 0
+    return len(contexts) * (len(atoms) + others)
 
 
 def links_from(pairs: Sequence[ScoredPair]) -> tuple[EvidenceLink, ...]:

@@ -15,7 +15,8 @@ async function again(check) {
 
 function row(check, own) {
   const verdicts = Object.entries(check.verdicts ?? {}).filter(([, n]) => n);
-  const name = check.name === "answer" ? check.question || check.begins : check.name;
+  // Of a cancelled check the name alone is kept.
+  const name = (check.name === "answer" && (check.question || check.begins)) || check.name;
   const facts = make("p", { class: "facts" }, time(check.created), check.owner === own ? "" : ` · ${check.owner}`);
   return make(
     "li",
