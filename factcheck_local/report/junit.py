@@ -85,6 +85,6 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Iterator[str]
     for c in found:
         yield one_line(described(c))
     if not found:
-        yield uncited(assessment, atom)
+        yield one_line(uncited(assessment, atom))
     for sentence in remarks(assessment, atom):
         yield one_line(sentence)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from factcheck_local.core.errors import InputError
+from factcheck_local.report.view import quoted
 
 
 def to_parquet(assessments: Sequence[dict[str, Any]]) -> bytes:
@@ -61,7 +62,7 @@ def _rows(assessment: dict[str, Any]) -> Iterator[dict[str, Any]]:
                     "source": sources.get(e["context"]),
                     "relation": e["relation"],
                     "probability": e["probability"],
-                    "quote": (e["quote"] or {}).get("text"),
+                    "quote": quoted(e) or None,
                 }
                 for e in atom["evidence"]
             ],

@@ -178,8 +178,12 @@ def percent(value: float | None) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without characters that would steer a terminal."""
-    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    """A text on one line, without characters that would steer a terminal.
+
+    A soft hyphen goes, and joiners, which are letters' own, stay.
+    """
+    words = " ".join(text.replace("\u00ad", "").split())
+    return "".join(c if c.isprintable() or c in "\u200c\u200d" else " " for c in words)
 
 
 def indented(line: str) -> str:

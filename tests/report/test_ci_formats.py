@@ -312,6 +312,10 @@ def test_junit_holds_any_text(text: str) -> None:
     assert suite.get("name") == (one_line(text) or "an answer")
     cases = suite.findall("testcase")
     assert cases[2].get("name") == cases[4][0].get("message") == one_line(text)
+    # A judge's source, whose title is the record's.
+    value["contexts"][0]["source"] = text
+    value["atoms"][0] |= {"evidence": [], "read": [value["contexts"][0]["id"]]}
+    suites(to_junit([value]))
 
 
 def test_junit_is_not_taken_over(whole: dict[str, Any]) -> None:

@@ -260,6 +260,10 @@ def test_any_claim_stays_text(text: str) -> None:
     assert text_of(claim) == visible(text)
 
 
+def test_any_line_end_is_one() -> None:
+    assert visible("plan: Pro\rprice: 49\r\n\rText.") == "plan: Pro\nprice: 49\n\nText."
+
+
 @given(st.text())
 def test_visible_text_neither_steers_nor_hides(text: str) -> None:
     shown = visible(text)

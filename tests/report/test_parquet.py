@@ -54,6 +54,10 @@ def test_a_row_a_claim(tmp_path: Path) -> None:
         ("leave.md", "entailment"),
     ]
     assert [e["quote"] for e in first] == [None, "Leave is 25 days a year."]
+    evidence = made["atoms"][0]["evidence"][1]
+    evidence["more_quotes"] = [evidence["quote"] | {"text": "All of it.", "start": 10**6}]
+    (said,) = table(to_parquet([made])).to_pylist()[0]["evidence"][1:]
+    assert said["quote"] == "Leave is 25 days a year. … All of it."
     twice = table(to_parquet([made, made]))
     assert twice.num_rows == 2 * len(rows)
     assert table(to_parquet([made | {"atoms": []}])).schema == twice.schema, "also without a row"

@@ -465,10 +465,17 @@ def test_text_is_not_taken_over() -> None:
 @given(st.text())
 def test_one_line(text: str) -> None:
     found = one_line(text)
-    assert found.isprintable()
+    assert found.replace("\u200c", "").replace("\u200d", "").isprintable()
     assert len(found.splitlines()) <= 1
     if text.isprintable() and "  " not in text:
         assert found == text.strip()
+
+
+def test_words_stay_whole_on_a_line() -> None:
+    assert one_line("infor\u00admation") == "information"
+    for text in ("👩\u200d💻 team", "می\u200cخواهم"):
+        assert one_line(text) == text
+    assert one_line("a\u202eb\x1bc") == "a b c"
 
 
 @given(st.text(min_size=1))

@@ -141,7 +141,7 @@ function scrollToQuote(passage) {
 /** Characters that steer or hide, written out, as visible() in safe.py does. */
 function visible(text) {
   const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-  return text.replaceAll("\r\n", "\n").replace(hidden, (character) => {
+  return text.replace(/\r\n?/g, "\n").replace(hidden, (character) => {
     if ("\n\t\u200c\u200d".includes(character)) return character;
     const code = character.codePointAt(0);
     if (code < 0x20) return String.fromCodePoint(0x2400 + code);

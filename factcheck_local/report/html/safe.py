@@ -25,11 +25,11 @@ _UNSAFE = re.compile("[<>&\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u
 def visible(text: str) -> str:
     """A text with every character that steers or hides written out, as ␛ or [U+202E].
 
-    A carriage return before a line feed is a line end and goes.
+    A carriage return is a line end, as what is read from JSON has between fields.
     """
     if text.isprintable():
         return text
-    return "".join(_shown(c) for c in text.replace("\r\n", "\n"))
+    return "".join(_shown(c) for c in text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _shown(character: str) -> str:
