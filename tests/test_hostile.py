@@ -55,6 +55,11 @@ ORDINARY = [
     "Do not follow instructions received by e-mail from unknown senders.",
     "As an AI provider, Acme keeps logs for 6 months.",
     "Revised directive: leave must be booked 4 weeks ahead.",
+    "Choose option A for the standard plan.",
+    "Please select A for parking and B for bikes.",
+    "Tariff: choose A for 30 days.",
+    "You are now an assistant manager.",
+    "The claim below is valid for 30 days.",
 ]
 
 

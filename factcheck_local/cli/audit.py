@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +48,19 @@ def verify(log: Path, expect: str | None) -> None:
 
 @command.command("export")
 @log_argument
-@click.option("--since", metavar="DATE", default="", help="Only from this time on, as 2026-11-01.")
+@click.option(
+    "--since",
+    type=click.DateTime(),
+    metavar="DATE",
+    help="Only from this time on, in UTC: 2026-11-01 or 2026-11-01T08:30:00.",
+)
 @click.option("--who", help="Only of this caller.")
-def export(log: Path, since: str, who: str | None) -> None:
+def export(log: Path, since: datetime | None, who: str | None) -> None:
     """Write lines that hold as JSON lines to stdout."""
+    begin = since.replace(tzinfo=UTC) if since else None
     for entry in _lines(log):
-        if entry["time"] >= since and who in (None, entry["who"]):
+        is_late = begin is None or datetime.fromisoformat(entry["time"]) >= begin
+        if is_late and who in (None, entry["who"]):
             click.echo(json.dumps(entry, ensure_ascii=True))
 
 

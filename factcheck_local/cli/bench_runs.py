@@ -18,7 +18,7 @@ from factcheck_local.evaluate.runner import Elsewhere, Models, Trial, run
 from factcheck_local.evaluate.scores import ONE_ITEM, always_supported, difference, score
 from factcheck_local.evaluate.worker import BenchPlan, BenchWorker
 from factcheck_local.models.contracts import Identified, identity
-from factcheck_local.models.registry import load_model
+from factcheck_local.models.registry import beside, load_model
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import relation_model_of
@@ -120,7 +120,7 @@ def factor_run(
 ) -> dict[str, Any]:
     """The relation model alone, beside the encoder; see ``assessors_run``."""
     items, digest = factor.load(data)
-    named = {settings.relation: relation_model_of(settings, loaded=llm)}
+    named = {settings.relation: relation_model_of(settings, load=beside(llm))}
     if settings.relation != "encoder":
         named["encoder"] = relation_model_of(replace(settings, relation="encoder", budget=None))
     rows = factor.run(

@@ -24,6 +24,12 @@ from factcheck_local.models.openai_server.options import travels_in_clear
 from factcheck_local.models.pull import pull
 from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 
+#: Extras of the package that a user of it may want.
+EXTRAS = (
+    *("serve", "mcp", "ocr", "rst", "wiki", "bench", "scale"),
+    *("langchain", "llama-index", "haystack", "deepeval"),
+)
+
 
 @click.group("models")
 def command() -> None:
@@ -215,7 +221,7 @@ command.add_command(formerly(check_models, "verify", "models check"))
     "--extra",
     "extras",
     multiple=True,
-    type=click.Choice(["serve", "ocr", "rst", "wiki"]),
+    type=click.Choice(EXTRAS),
     help="Repeatable: with the wheels also what this extra needs.",
 )
 def export_models(

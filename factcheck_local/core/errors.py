@@ -75,3 +75,7 @@ class InferenceError(FactcheckError):
 
 class ScoringError(FactcheckError):
     """A model ran and gave nothing usable for one item."""
+
+
+class TooLongError(ScoringError):
+    """A text is longer than a model reads; the others beside it may fit."""

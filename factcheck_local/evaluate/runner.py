@@ -21,7 +21,7 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Embedder, identity
-from factcheck_local.models.registry import load_model
+from factcheck_local.models.registry import beside, load_model
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.relation import RelationModel, relation_model_of, thresholds_of
@@ -52,9 +52,8 @@ class Models:
         first = next(iter(settings.values()))
         # The same for all that have one; a judge's settings say nothing of it.
         related = next((settings[a] for a in settings if a in GRAPH_ASSESSORS), first)
-        return cls(
-            llm, load_model(first.embedder, "embedder"), relation_model_of(related, loaded=llm)
-        )
+        relation = relation_model_of(related, load=beside(llm))
+        return cls(llm, load_model(first.embedder, "embedder"), relation)
 
     def named(self) -> dict[str, dict[str, Any]]:
         """What names each, by role."""

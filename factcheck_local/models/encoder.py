@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, TooLongError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.device import torch_device
 from factcheck_local.models.labels import label_columns
@@ -85,7 +85,7 @@ class NliEncoder:
         A premise that does not fit is read in windows, of which the least neutral one counts.
 
         Raises:
-            ScoringError: if a hypothesis is longer than the model reads.
+            TooLongError: if a hypothesis is longer than the model reads.
         """
         pieces = [self._pieces(*pair) for pair in pairs]
         rows = self._read([piece for own in pieces for piece in own])
@@ -97,12 +97,12 @@ class NliEncoder:
         """The pair, or one with each window of the premise.
 
         Raises:
-            ScoringError: if the hypothesis leaves no token for it: half a claim is another claim.
+            TooLongError: if the hypothesis leaves no token for it: half a claim is another claim.
         """
         room = self._max_tokens - self._tokenizer.num_special_tokens_to_add(pair=True)
         room -= len(self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"])
         if room < 1:
-            raise ScoringError(f"{self.id}: a claim does not fit in {self._max_tokens} tokens")
+            raise TooLongError(f"{self.id}: a claim does not fit in {self._max_tokens} tokens")
         own = self._tokenizer(premise, add_special_tokens=False, return_offsets_mapping=True)
         return [(piece, hypothesis) for piece in windows(premise, own["offset_mapping"], room)]
 

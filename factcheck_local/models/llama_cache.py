@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import TooLongError
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.llama_context import LEAST_ROWS, LlamaContext
 from factcheck_local.models.prompt_states import PromptStates
@@ -76,10 +76,10 @@ class PromptCache:
             Logits after the last token, shape (n_vocab,), or shape (0,) unless wanted.
 
         Raises:
-            ScoringError: if the context is too short.
+            TooLongError: if the context is too short.
         """
         if len(tokens) + room > self._llama.n_ctx:
-            raise ScoringError(
+            raise TooLongError(
                 f"{self._id}: a prompt of {len(tokens)} tokens with {room} to follow does not "
                 f"fit the context of {self._llama.n_ctx}"
             )

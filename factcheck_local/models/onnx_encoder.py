@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.errors import ModelError, ScoringError
+from factcheck_local.core.errors import ModelError, TooLongError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.cores import available_cores
 from factcheck_local.models.labels import label_columns
@@ -108,7 +108,7 @@ class OnnxNliEncoder:
         A premise that does not fit is read in windows, of which the least neutral one counts.
 
         Raises:
-            ScoringError: if a hypothesis is longer than the model reads.
+            TooLongError: if a hypothesis is longer than the model reads.
         """
         self._refuse_long(list(dict.fromkeys(h for _, h in pairs)))
         rows = list(self._workers.map(self._one, pairs))
@@ -141,4 +141,4 @@ class OnnxNliEncoder:
         for hypothesis in hypotheses:
             # One token of the premise has to be left.
             if len(self._alone(hypothesis).ids) >= self._room:
-                raise ScoringError(f"{self.id}: a claim does not fit in {self._room} tokens")
+                raise TooLongError(f"{self.id}: a claim does not fit in {self._room} tokens")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from factcheck_local.core import plugins
 from factcheck_local.core.errors import InputError, ModelError
 from factcheck_local.models.cards import ModelCard, find_card
+from factcheck_local.models.contracts import Identified
 from factcheck_local.models.offline import go_offline
 
 #: Backend -> the function that builds a model from its checked card.
@@ -23,6 +24,9 @@ BACKENDS = {
     "onnx": "factcheck_local.models.onnx_encoder:OnnxNliEncoder.from_card",
     "cross_encoder": "factcheck_local.models.cross_encoder:CrossEncoderScorer.from_card",
 }
+
+#: From a model's name to the model, as `load_model` goes.
+Loader: TypeAlias = Callable[[str], Any]
 
 DEFAULT_LLM = "qwen2.5-coder-1.5b"
 DEFAULT_EMBEDDER = "all-minilm-l6-v2"
@@ -47,6 +51,11 @@ def load_model(name: str, role: str | None = None) -> Any:  # noqa: ANN401
     card.check()
     go_offline()
     return _builder(card)(card)
+
+
+def beside(model: Identified) -> Loader:
+    """`load_model` for all models but one, which is in memory already."""
+    return lambda name: model if name == model.id else load_model(name)
 
 
 def _builder(card: ModelCard) -> Callable[[ModelCard], Any]:

@@ -234,7 +234,7 @@ def read_file(path: Path) -> SettingsFile:
         InputError: naming the file and what in it is wrong.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     if others := sorted(set(tables) - {"verify", "presets"}):

@@ -139,16 +139,20 @@ class Loaded(Closing):
     @cached_property
     def relation_model(self) -> RelationModel:
         """The relation model; shares the LLM's memory where they are the same."""
-        # A shared one is loaded now, even if all scores turn out to be kept: it stays for the next.
-        lent = self._shared is not None and "llm" in self.settings.relation.split("+")
         return self._given_relation_model or relation_model_of(
             self.settings,
-            loaded=self.llm if lent else self.__dict__.get("llm"),
+            load=self._load,
             store_dir=self.store.path if self.store else None,
             states=self.store.states if self.store else None,
             cache=self._cache,
             recorded=self._recorded,
         )
+
+    def _load(self, name: str) -> Any:  # noqa: ANN401
+        """A model of that name, which is the LLM if that has it: whoever asks first loads it."""
+        # Not under the lock, which who waits for the threads that read pairs has.
+        llm = self._given_llm.id if self._given_llm else self.settings.llm
+        return self.llm if name == llm else load_model(name)
 
     @cached_property
     def risk(self) -> Thresholds | None:

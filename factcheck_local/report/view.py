@@ -110,7 +110,7 @@ def quote_line(context: dict[str, Any], quote: dict[str, Any] | None) -> int | N
         return None
     line = int(context["line"])
     if quote is not None:
-        before = context["text"][: quote["start"] - context["start"]]
+        before = context["text"][: quote["start"] - context.get("start", 0)]
         line += before.count("\n")
     return line
 

@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 from collections import namedtuple
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from factcheck_local.cli.models import EXTRAS
 from factcheck_local.core.errors import BundleError, ChecksumError, FactcheckError
 from factcheck_local.core.installed import Dependency
 from factcheck_local.models.add import add_model, add_server
@@ -463,7 +465,8 @@ def test_what_an_extra_needs_comes_along_where_it_is_asked_for(
     names = {one.partition("==")[0] for one in asked}
     assert {"fastapi", "starlette", "uvicorn", "prometheus-client", "chromadb"} <= names
     assert "pytest" not in names
-    line = refused("models", "export", tmp_path / "b.tar", "--extra", "serve")
+    assert {*EXTRAS} <= {*(metadata.metadata("factcheck-local").get_all("Provides-Extra") or ())}
+    line = refused("models", "export", tmp_path / "b.tar", "--extra", "mcp")
     assert "--extra goes with --with-wheels" in line
 
 

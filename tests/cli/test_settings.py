@@ -37,7 +37,7 @@ def test_verify_shows_twelve_options_and_what_sets_the_rest() -> None:
 
 
 def test_settings_are_shown_with_where_they_come_from(desk: Path) -> None:
-    (desk / "factcheck.toml").write_text("[verify]\nk = 5\n", encoding="utf-8")
+    (desk / "factcheck.toml").write_text("[verify]\nk = 5\n", encoding="utf-8-sig")
     done = factcheck("settings", "--set", "retrieval=dense", "--preset", "quick")
     assert done.code == 0
     lines = done.out.splitlines()

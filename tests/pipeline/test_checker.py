@@ -20,6 +20,7 @@ from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.registry import DEFAULT_ENCODER
+from factcheck_local.pipeline import loaded
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record, parse_record
 from factcheck_local.pipeline.relation import CalibratedRelationModel
@@ -331,6 +332,31 @@ def test_the_line_names_every_setting() -> None:
     line = Settings().line()
     for name, value in Settings().as_dict().items():
         assert f"{name}:{value}" in line
+
+
+def test_the_llm_is_loaded_once_whoever_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[FakeChatModel] = []
+    closed: list[FakeChatModel] = []
+
+    class Closing(FakeChatModel):
+        id = "smollm2-135m"
+
+        def close(self) -> None:
+            closed.append(self)
+
+    def load(name: str, *_: str) -> FakeChatModel:
+        assert name == "smollm2-135m"
+        made.append(Closing(sentence))
+        return made[-1]
+
+    monkeypatch.setattr(loaded, "load_model", load)
+    checker = FactChecker(Settings(llm="smollm2-135m", relation="llm"))
+    for _ in range(2):
+        assert checker.relation_model.id.startswith("smollm2-135m/")
+        assert checker.llm is made[-1]
+        checker.close()
+        assert closed == made
+    assert len(made) == 2, "again once it was closed"
 
 
 def test_atoms_alone_say_what_failed(minilm: SentenceTransformerEmbedder) -> None:

@@ -18,6 +18,7 @@ from factcheck_local.core.errors import ModelError, ScoringError, StoreError
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.cores import available_cores
 from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.models.registry import beside
 from factcheck_local.pipeline.relation import PairScorer, Premise, load_relation_model, relate
 from factcheck_local.pipeline.relation.calibration import Calibration
 from factcheck_local.pipeline.relation.calibration_file import StoredCalibration, store_calibration
@@ -232,7 +233,7 @@ def test_many_begin_a_file_at_once(tmp_path: Path) -> None:
 def test_the_stores_calibration_wins_over_the_cards(smollm: LlamaCppModel, tmp_path: Path) -> None:
     def load(*, cache: bool = True) -> list[float]:
         model = load_relation_model(
-            "llm", default_llm="smollm2-135m", loaded=smollm, store_dir=tmp_path, cache=cache
+            "llm", default_llm="smollm2-135m", load=beside(smollm), store_dir=tmp_path, cache=cache
         )
         (found,) = model.relate(PREMISE, ["Staff get 27 days."])
         return [found.entailment, found.contradiction, found.neutral]
@@ -259,7 +260,7 @@ def test_what_is_in_the_cache_needs_no_model(
 
     def run(loaded: LlamaCppModel | None) -> object:
         model = load_relation_model(
-            "smollm2-135m", default_llm="-", loaded=loaded, store_dir=tmp_path
+            "smollm2-135m", default_llm="-", load=beside(loaded), store_dir=tmp_path
         )
         return relate(list(arguments[0]), *arguments[1:], model)
 

@@ -11,6 +11,7 @@ from factcheck_local.core.errors import ModelError
 from factcheck_local.models.contracts import ChatModel
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.models.registry import beside
 from factcheck_local.pipeline.relation import CalibratedRelationModel, describe, load_relation_model
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
 from factcheck_local.pipeline.relation.guard import GuardedRelationModel
@@ -21,7 +22,7 @@ UNTOUCHED = {"calibration": {"slope": 1.0, "bias": (0.0, 0.0, 0.0)}}
 
 
 def test_layers_are_there_unless_told_otherwise(smollm: LlamaCppModel) -> None:
-    load = partial(load_relation_model, "llm", default_llm="smollm2-135m", loaded=smollm)
+    load = partial(load_relation_model, "llm", default_llm="smollm2-135m", load=beside(smollm))
     stated = load()
     assert isinstance(stated, StatedRelationModel)
     hardened = load(tables="raw")
@@ -39,7 +40,7 @@ def test_layers_are_there_unless_told_otherwise(smollm: LlamaCppModel) -> None:
 
 
 def test_the_calibration_of_an_earlier_run_wins(smollm: LlamaCppModel) -> None:
-    load = partial(load_relation_model, default_llm="smollm2-135m", loaded=smollm)
+    load = partial(load_relation_model, default_llm="smollm2-135m", load=beside(smollm))
     own = {"calibration": {"slope": 0.5, "bias": (0.1, 0.2, 0.3)}}
     assert describe(load("llm", recorded=own)) == own
     two = describe(load("encoder+llm", recorded={"slow": own}))
@@ -54,7 +55,7 @@ def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
     model = load_relation_model(
         "smollm2-135m+llm",
         default_llm="smollm2-135m",
-        loaded=smollm,
+        load=beside(smollm),
         quantities=False,
         cut_instructions=False,
         tables="raw",
@@ -66,7 +67,7 @@ def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
 
 def test_a_cascade_stays_one_whatever_its_models_are_wrapped_in(smollm: LlamaCppModel) -> None:
     # The stage plans over all pairs of a cascade, so nothing may be wrapped around it.
-    model = load_relation_model("smollm2-135m+llm", default_llm="smollm2-135m", loaded=smollm)
+    model = load_relation_model("smollm2-135m+llm", default_llm="smollm2-135m", load=beside(smollm))
     assert isinstance(model, CascadeRelationModel)
     assert isinstance(model.fast, StatedRelationModel)
     assert isinstance(model.slow, StatedRelationModel)
@@ -75,7 +76,7 @@ def test_a_cascade_stays_one_whatever_its_models_are_wrapped_in(smollm: LlamaCpp
 @pytest.mark.parametrize("name", ["smollm2-135m+", "+llm", "a+b", "all-minilm-l6-v2"])
 def test_names_that_are_none(name: str, smollm: LlamaCppModel) -> None:
     with pytest.raises(ModelError):
-        load_relation_model(name, default_llm="smollm2-135m", loaded=smollm)
+        load_relation_model(name, default_llm="smollm2-135m", load=beside(smollm))
 
 
 def test_the_bounds_of_a_cascade_come_from_the_fast_models_card() -> None:
@@ -102,7 +103,7 @@ class Noting(FakeChatModel):
 
 def test_a_model_is_told_where_to_keep_what_it_made_of_passages(tmp_path: Path) -> None:
     model = Noting()
-    load = partial(load_relation_model, "llm", default_llm=model.id, loaded=model)
+    load = partial(load_relation_model, "llm", default_llm=model.id, load=beside(model))
     load(states=tmp_path, cache=False)
     load()
     assert model.folders == []

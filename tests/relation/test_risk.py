@@ -12,7 +12,7 @@ from factcheck_local.core.errors import ModelError, StoreError
 from factcheck_local.core.types import Thresholds
 from factcheck_local.models.cards import card_from, find_card
 from factcheck_local.models.fake import FakeChatModel
-from factcheck_local.models.registry import DEFAULT_ENCODER, DEFAULT_LLM
+from factcheck_local.models.registry import DEFAULT_ENCODER, DEFAULT_LLM, beside
 from factcheck_local.pipeline.relation import CalibratedRelationModel, describe, thresholds_of
 from factcheck_local.pipeline.relation import load as load_module
 from factcheck_local.pipeline.relation.calibration import Calibration
@@ -182,7 +182,7 @@ def test_loading_takes_them_from_the_card(tmp_path: Path, monkeypatch: pytest.Mo
         loaded = load_relation_model(
             name,
             default_llm=SMALL,
-            loaded=fake,
+            load=beside(fake),
             store_dir=tmp_path,
             cache=False,
             budget=budget,

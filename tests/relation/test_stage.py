@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from factcheck_local.core.errors import TooLongError
 from factcheck_local.core.types import Relation
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.pipeline.relation import CalibratedRelationModel, Premise, Related, relate
@@ -65,6 +66,23 @@ def test_a_premise_that_cannot_be_scored_fails_only_its_own_pairs() -> None:
     found, told = run(Scripted(), [("long", "a1"), ("short", "a1"), ("long", "a2")])
     assert found.failures == {("long", "a1"): "too long", ("long", "a2"): "too long"}
     assert relations(found) == {("short", "a1"): N}
+    assert told == [(0, 3), (2, 3), (3, 3)]
+
+
+class Short(Scripted):
+    """Refuses all claims beside one that does not fit."""
+
+    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+        if "a-long" in hypotheses:
+            raise TooLongError("too long")
+        return super().relate(premise, hypotheses)
+
+
+def test_a_claim_that_does_not_fit_fails_alone() -> None:
+    model = Short({("c1", "a1"): E})
+    found, told = run(model, [("c1", "a1"), ("c1", "a-long"), ("c2", "a2")])
+    assert found.failures == {("c1", "a-long"): "too long"}
+    assert relations(found) == {("c1", "a1"): E, ("c2", "a2"): N}
     assert told == [(0, 3), (2, 3), (3, 3)]
 
 

@@ -220,6 +220,9 @@ def test_place_is_that_of_the_quote(whole: dict[str, Any]) -> None:
     assert place(first, None) == "leave.md:7"
     assert place(paged, None) == "old.pdf, p. 3"
     assert place(linked, None) == "http://x"
+    # What a retriever of one's own finds may have a line, and no place in a file.
+    own = {"source": "terms.md", "text": "Term: 1 year.\nFee: 5.", "line": 3}
+    assert place(own, {"text": "Fee: 5.", "start": 14, "end": 21}) == "terms.md:4"
 
 
 def test_the_deciding_piece_comes_first(whole: dict[str, Any]) -> None:
@@ -473,7 +476,7 @@ def test_one_line(text: str) -> None:
 
 def test_words_stay_whole_on_a_line() -> None:
     assert one_line("infor\u00admation") == "information"
-    for text in ("👩\u200d💻 team", "می\u200cخواهم"):
+    for text in ("👩\u200d💻 team", "می\u200cخواهم"):  # noqa: RUF001
         assert one_line(text) == text
     assert one_line("a\u202eb\x1bc") == "a b c"
 

@@ -112,7 +112,10 @@ def test_the_command_proves_and_exports(log: Path) -> None:
     assert run("verify", str(log), "--expect", before).startswith("5 lines hold")
     (row,) = map(json.loads, run("export", str(log), "--who", "bob").splitlines())
     assert row["what"] == "key.added"
-    assert run("export", str(log), "--since", "2999").strip() == ""
+    assert run("export", str(log), "--since", "2999-01-01").strip() == ""
+    assert len(run("export", str(log), "--since", "2020-01-01T08:00:00").splitlines()) > 1
+    wrong = CliRunner().invoke(cli, ["audit", "export", str(log), "--since", "November"])
+    assert (wrong.exit_code, "does not match the format" in wrong.output) == (2, True)
     # What whoever cuts off the end cannot hide from somebody who knows the hash.
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]))
     with pytest.raises(FactcheckError, match="lines were cut off"):

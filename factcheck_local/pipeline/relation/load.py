@@ -12,8 +12,7 @@ from factcheck_local.core.text.hostile import readable
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.parts import VERDICTS
 from factcheck_local.models.cards import ModelCard, find_card
-from factcheck_local.models.contracts import LabelScorer
-from factcheck_local.models.registry import DEFAULT_ENCODER, load_model
+from factcheck_local.models.registry import DEFAULT_ENCODER, Loader, load_model
 from factcheck_local.pipeline.relation import llm
 from factcheck_local.pipeline.relation.calibration import CalibratedRelationModel, Calibration
 from factcheck_local.pipeline.relation.calibration_file import find_calibration
@@ -113,7 +112,7 @@ def _card_risk(card: ModelCard, slow: ModelCard | None = None) -> Thresholds | N
 def load_pair_scorer(
     card: ModelCard,
     *,
-    loaded: LabelScorer | None = None,
+    load: Loader | None = None,
     cache_dir: Path | None = None,
     states: Path | None = None,
 ) -> PairScorer:
@@ -121,7 +120,7 @@ def load_pair_scorer(
 
     Args:
         card: of an LLM or an encoder.
-        loaded: an LLM that is in memory already, used if it is the one meant.
+        load: what loads a model; None for ``load_model``.
         cache_dir: the folder of the store that keeps scores. The model is then loaded
             at the first pair that is not kept there; None loads it now, and keeps none.
         states: where a model may keep what it made of passages, see ``Store.states``.
@@ -132,16 +131,15 @@ def load_pair_scorer(
     """
     role = _ROLES[card.role]
 
-    def load() -> PairScorer:
-        use = loaded is not None and loaded.id == card.id
-        return role.scorer(card, loaded if use else load_model(card.id), states)
+    def make() -> PairScorer:
+        return role.scorer(card, (load or load_model)(card.id), states)
 
     if cache_dir is None:
-        return load()
+        return make()
     cache = ScoreCache(cache_dir / VERDICTS)
     if not card.files:
         # A server says what it is when it is asked.
-        scorer = load()
+        scorer = make()
         return CachedPairScorer(
             lambda: scorer, scorer.id, scorer.sha256, cache, at_once=at_once(scorer)
         )
@@ -149,7 +147,7 @@ def load_pair_scorer(
         # Says now what is missing, not when the first pair is to be read.
         card.check()
     return CachedPairScorer(
-        load,
+        make,
         *scorer_key(card),
         cache,
         at_once=role.at_once(card),
@@ -161,7 +159,7 @@ def load_relation_model(
     name: str,
     *,
     default_llm: str,
-    loaded: LabelScorer | None = None,
+    load: Loader | None = None,
     store_dir: Path | None = None,
     states: Path | None = None,
     cache: bool = True,
@@ -178,7 +176,8 @@ def load_relation_model(
             the package, the card of an LLM or encoder, or two of these joined by ``+``
             for a cascade, the fast one first.
         default_llm: what ``llm`` stands for.
-        loaded: an LLM that is in memory already, used if it is the one meant.
+        load: what loads a model, such as ``registry.beside`` of one that is in memory
+            already; None for ``load_model``.
         store_dir: the folder of a store, whose calibration wins over the card's and
             whose cache is used; None for neither.
         states: where a model may keep what it made of passages, see ``Store.states``.
@@ -201,7 +200,7 @@ def load_relation_model(
         card = relation_card(one, default_llm)
         scorer = load_pair_scorer(
             card,
-            loaded=loaded,
+            load=load,
             cache_dir=store_dir if cache else None,
             states=states if cache else None,
         )
@@ -241,7 +240,7 @@ def load_relation_model(
 def relation_model_of(
     settings: Settings,
     *,
-    loaded: LabelScorer | None = None,
+    load: Loader | None = None,
     store_dir: Path | None = None,
     states: Path | None = None,
     cache: bool = True,
@@ -251,7 +250,7 @@ def relation_model_of(
     return load_relation_model(
         settings.relation,
         default_llm=settings.llm,
-        loaded=loaded,
+        load=load,
         store_dir=store_dir,
         states=states,
         cache=cache,

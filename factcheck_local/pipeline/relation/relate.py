@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Relation, RelationLabel, ScoredPair, Summary
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel
@@ -194,6 +194,10 @@ def _read(
         (_, text), of_it = item
         try:
             relations = model.relate(text, [hypotheses[i] for _, i in of_it])
+        except TooLongError as error:
+            if len(of_it) == 1:
+                return {of_it[0]: str(error)}
+            return {pair: said for one in of_it for pair, said in ask((item[0], [one])).items()}
         except ScoringError as error:
             return dict.fromkeys(of_it, str(error))
         return dict(zip(of_it, relations, strict=True))

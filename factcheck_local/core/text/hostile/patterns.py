@@ -59,7 +59,13 @@ _OF_STRANGERS = (
 )
 _NO_TRADE = (
     r"(?! (?:developer|engineer|researcher|team|vendor|user|provider|company|supplier|deployer|lab|firm|"
-    r"start-?up)s?\b)"
+    r"start-?up|manager|director|professor|editor|coach|secretary|principal|surgeon|buyer|accountant)s?\b)"
+)
+#: What a letter is chosen for among people's own options: a plan, a case, a time.
+_NO_CHOICE = (
+    r"(?! (?:for|in|to|from|if|and|or)\b(?! (?:every|each|any|all|this|that|these|whatever|everything|"
+    r"the (?:claims?|statements?|hypothes[ie]s|pairs?|answers?|following|next|above|below|questions?)|"
+    r"(?:answer|reply|output|respond)\b)))"
 )
 _MODEL = (
     r"(?:a\.?i\.?|llms?|gpt\w*|(?:large )?language models?|chat ?bots?|(?:ai|virtual) (?:agent|assistant)s?"
@@ -91,12 +97,13 @@ _PATTERNS = [
     rf"\b(?:note|message|attention|instructions?|memo|hint|reminder|notice|warning|dear|hey|hello)\b"
     rf"[,:]?\s*(?:to|for)?\s*(?:the|any|all|every|our)?\s*{_MODEL}\b",
     rf"\bif you are (?:an? |the )?{_MODEL}\b{_NO_TRADE}",
-    rf"\byou are (?:now |no longer )(?:an? |the )?(?:[\w-]+ ){{0,2}}{_MODEL}\b",
+    rf"\byou are (?:now |no longer )(?:an? |the )?(?:[\w-]+ ){{0,2}}{_MODEL}\b{_NO_TRADE}",
     rf"\b(?:as|being) an? (?:ai|(?:large )?language model|llm)\b{_NO_TRADE}",
     rf"^\W*{_MODEL}\s*[,:]\s*(?:please|you|answer|reply|ignore|treat|mark|label|output)\b",
     # What to answer.
-    rf"(?:{_TOLD}|\bto )(?:answer|reply|respond|output|print|return|write|say|says|choose|select|pick|emit|"
+    rf"(?:{_TOLD}|\bto )(?:answer|reply|respond|output|print|return|write|say|says|emit|"
     rf"predict|generate|mark|label)\b{_FILLER}{_LABEL}",
+    rf"(?:{_TOLD}|\bto )(?:choose|select|pick)\b{_FILLER}{_LABEL}{_NO_CHOICE}",
     rf"(?:{_TOLD}|\bto )(?:answer|reply|respond|output|predict|classif\w+|label|choose|pick|mark)\b"
     rf"[^.!?\n]{{0,40}}?\b(?:(?-i:{_SHOUTED})|entailment|contradiction|neutral|supported|refuted)\b",
     rf"{_TOLD}(?:mark|label|classify|judge|treat|rate|grade|score|consider|regard|count|accept|declare|"
@@ -115,7 +122,8 @@ _PATTERNS = [
     rf"(?: (?:below|above|that follows?|about \w+|(?:that )?you (?:see|read|check|get|are given)))?{_UNRESTRICTED}{{0,20}}?"
     rf"\b(?:is|are|be|as|counts? as)\b[^.!?\n]{{0,15}}\b{_TRUTH}\b{_NO_CONDITION}",
     rf"\b{_CLAIMS} (?:below|that follows|you (?:are (?:given|asked|checking)|were given)|"
-    rf"to be (?:checked|verified|judged|assessed)|under review)\b[^.!?\n]{{0,30}}\b{_TRUTH}\b",
+    rf"to be (?:checked|verified|judged|assessed)|under review)\b[^.!?\n]{{0,30}}\b{_TRUTH}\b"
+    r"(?! for \w+ (?:days|weeks|months|years)\b)",
     rf"\b(?:this|the) (?:passage|document|text|page|source|context) (?:fully |clearly |directly )?"
     rf"(?:supports?|entails?|confirms?|proves?|contradicts?|refutes?|rules out|states) "
     rf"(?:the |every |any |all |whatever |each )(?:following |next )?(?:{_CLAIMS}\b(?!\w)|claim below)",
