@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -44,10 +45,17 @@ from factcheck_local.pipeline.claims.records import (
 )
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA, to_dict
+from factcheck_local.report.places import answer_file
 from factcheck_local.report.stored import is_judged, settings_of
 from factcheck_local.report.view import indented, one_line, percent
 
-_DONE = {"replace": "replaced", "mark": "marked", "remove": "removed", "keep": "left as it is"}
+_DONE = {
+    "replace": "replaced",
+    "mark": "marked",
+    "remove": "removed",
+    "unmark": "marker taken back",
+    "keep": "left as it is",
+}
 
 
 @click.command("correct", cls=SettingsCommand)
@@ -119,7 +127,10 @@ def command(
         assessment = stored
         found = _correct_stored(stored, name, store_path, unsupported)
         warn_of_models(name, stored["run"]["models"], found.models)
-    patch = unified_diff(assessment["answer"]["text"], found.text, _path_in_patch(assessment))
+    mark = _mark(_file_of(assessment))
+    patch = unified_diff(
+        f"{mark}{assessment['answer']['text']}", f"{mark}{found.text}", _path_in_patch(assessment)
+    )
     if as_json:
         write_json(_as_dict(assessment, found, patch))
     else:
@@ -166,9 +177,19 @@ def _write(path: Path, before: bytes, text: str) -> None:
     """Put the new text in the file, unless somebody else has changed it meanwhile."""
     if path.read_bytes() != before:
         raise InputError(f"{path}: changed while it was verified, nothing was written")
-    mark = b"\xef\xbb\xbf"
-    replace_file(path, (mark if before.startswith(mark) else b"") + text.encode())
+    replace_file(path, f"{_mark(before)}{text}".encode())
     tell(f"written to {path}")
+
+
+def _file_of(assessment: dict[str, Any]) -> bytes:
+    """The file that is the answer, empty if there is none."""
+    path, _, verbatim = answer_file(assessment["answer"])
+    return Path(path).read_bytes() if path and verbatim and Path(path).is_file() else b""
+
+
+def _mark(data: bytes) -> str:
+    """The byte order mark in front of a text, which is no part of it but of its file."""
+    return "\ufeff" if data.startswith(BOM_UTF8) else ""
 
 
 # ------------------------------------------------------------------ the work
@@ -227,9 +248,10 @@ def _correct_stored(
 
 def _path_in_patch(assessment: dict[str, Any]) -> str:
     """The answer's path from here, as a patch names it."""
-    path = one_line(assessment["answer"]["path"] or "answer.md")
-    if Path(path).suffix.lower() in RECORD_SUFFIXES:
-        # The patch is one of the record's answer, not of the JSON around it.
+    file, _, verbatim = answer_file(assessment["answer"])
+    path = one_line(file or "answer.md")
+    if not verbatim:
+        # The text is that of a record's answer, which stands in no file as it is.
         path = str(Path(path).with_suffix(".md"))
     relative = os.path.relpath(path)
     return Path(path).name if relative.startswith("..") else Path(relative).as_posix()
@@ -283,6 +305,14 @@ def _edit(assessment: dict[str, Any], edit: Edit) -> dict[str, Any]:
             for claim in edit.claims
         ],
         "checked": [_short(claim) for claim in edit.checked],
+        "drafts": [
+            {
+                "text": draft.text,
+                "refused": draft.reason,
+                "checked": [_short(claim) for claim in draft.checked],
+            }
+            for draft in edit.drafts
+        ],
     }
 
 

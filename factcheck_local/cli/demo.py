@@ -19,8 +19,9 @@ from factcheck_local.cli.messages import tell
 from factcheck_local.cli.models import pull_models
 from factcheck_local.cli.progress import index_progress, stage_progress
 from factcheck_local.cli.watch import live_claims
-from factcheck_local.core.errors import InputError, ModelError
+from factcheck_local.core.errors import InputError, ModelError, StoreError
 from factcheck_local.core.types import Answer
+from factcheck_local.indexer.fingerprint import REBUILD
 from factcheck_local.indexer.folder import STORE_NAME
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
@@ -56,6 +57,7 @@ def command(folder: Path | None, pull: bool, **chosen: str | None) -> None:
     settings = Settings(**settings_values(**chosen))
     relation = (relation_card(n, settings.llm).id for n in settings.relation.split("+"))
     _ensure_models((settings.embedder, settings.llm, *relation), pull=pull)
+    own = folder is None
     folder = folder or data_directory() / "demo"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +65,7 @@ def command(folder: Path | None, pull: bool, **chosen: str | None) -> None:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
     handbook = Path(str(resources.files("factcheck_local"))) / "sample" / "handbook"
     tell(f"the handbook: {handbook}")
-    with Store.create(folder / STORE_NAME) as store, index_progress() as progress:
+    with _made(folder / STORE_NAME, own=own) as store, index_progress() as progress:
         report = sync([handbook], store, exclude=_NOT_INDEXED, progress=progress)
         if report.failed:
             raise InputError(f"{handbook}: cannot be read: {report.failed[0].source}")
@@ -81,6 +83,17 @@ def command(folder: Path | None, pull: bool, **chosen: str | None) -> None:
         write_report([assessment], form, output, make_view(form, output))
     write_report([assessment], "text", None, view)
     tell(f"to review it in a browser: {folder / _ANSWER.stem}.html")
+
+
+def _made(place: Path, *, own: bool) -> Store:
+    """The demo's store; its own, which holds the sample alone, is made again after an upgrade."""
+    try:
+        return Store.create(place)
+    except StoreError as error:
+        if not own or not (error.hint or "").startswith(REBUILD):
+            raise
+    Store.erase(place)
+    return Store.create(place)
 
 
 def _ensure_models(names: tuple[str, ...], *, pull: bool) -> None:

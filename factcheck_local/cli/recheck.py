@@ -170,12 +170,12 @@ def _here(
     store: ReadableStore, settings: Settings, due: Sequence[_Past]
 ) -> Iterator[tuple[_Past, _New]]:
     """One after the other, in this process."""
-    checker = FactChecker(settings, store, progress=stage_progress())
-    for run in due:
-        try:
-            yield run, to_dict(checker.verify(run.claims))
-        except (RecordError, InferenceError) as error:
-            yield run, error
+    with FactChecker(settings, store, progress=stage_progress()) as checker:
+        for run in due:
+            try:
+                yield run, to_dict(checker.verify(run.claims))
+            except (RecordError, InferenceError) as error:
+                yield run, error
 
 
 def _by_workers(

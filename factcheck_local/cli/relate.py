@@ -60,6 +60,8 @@ def command(
     Example:
       factcheck relate pairs.jsonl > relations.jsonl
     """
+    if budget is not None and "+" not in relation:
+        raise click.UsageError("--budget is for two models: --relation FAST+SLOW")
     rows = _rows(pairs)
     folder = None
     if store_path is not None:

@@ -63,7 +63,9 @@ def command(
         raise InputError("the query is empty")
     reranker = load_reranker(rerank) if rerank else None
     with open_stores(store_path) as store:
-        embedder = load_model(store.fingerprint.embedder.id, "embedder")
+        made_with = store.fingerprint.embedder
+        embedder = load_model(made_with.id, "embedder")
+        made_with.check(embedder, store.place)
         vectors = embedder.embed([query])
         conditions = [Condition.parse(text) for text in where or ()]
         scope = in_scope(store.sources(), conditions, as_groups)

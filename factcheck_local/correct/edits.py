@@ -26,12 +26,28 @@ _NO_LINE_END = "\n\\ No newline at end of file\n"
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A new sentence that was written and is not taken.
+
+    Attributes:
+        text: what was written; empty where the model failed.
+        reason: why it is not taken.
+        checked: what it claims, as it was verified; empty if it was refused before that.
+    """
+
+    text: str
+    reason: str
+    checked: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
     """What becomes of one sentence.
 
     Attributes:
-        action: ``replace``, ``mark``, ``remove``, or ``keep`` for one that is left as
-            it is though it is not supported.
+        action: ``replace``, ``mark``, ``remove``, ``unmark`` for one that is supported now and
+            loses the marker of an earlier correction, or ``keep`` for one that is left as it is
+            though it is not supported.
         span: of the answer's text.
         old: the text in it.
         new: the text in its place.
@@ -39,15 +55,17 @@ class Edit:
         checked: what the new sentence claims, as it was verified; empty unless replaced.
         refused: why a contradicted sentence was not replaced; None if it was, or if
             there was no evidence to replace it by.
+        drafts: the new sentences that were refused, in the order in which they were written.
     """
 
-    action: Literal["replace", "mark", "remove", "keep"]
+    action: Literal["replace", "mark", "remove", "unmark", "keep"]
     span: Span
     old: str
     new: str
     claims: tuple[dict[str, Any], ...]
     checked: tuple[dict[str, Any], ...] = ()
     refused: str | None = None
+    drafts: tuple[Refused, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +118,9 @@ def marked(sentence: str, marker: str) -> str:
     return f"{sentence[:at]} {marker}{sentence[at:]}"
 
 
-def without(text: str, span: Span, sentences: Sequence[Span] = ()) -> Span:
+def without(
+    text: str, span: Span, sentences: Sequence[Span] = (), gone: Sequence[Span] = ()
+) -> Span | None:
     """What goes with a sentence that is removed: the space at it, or its line if it is all.
 
     Args:
@@ -108,6 +128,11 @@ def without(text: str, span: Span, sentences: Sequence[Span] = ()) -> Span:
         span: of the sentence.
         sentences: the spans of all; "25. " in front of one is the end of the sentence before, and
             no item's number, if one of them says so.
+        gone: the spans below that are removed, too.
+
+    Returns:
+        None for an item of a list with a list or paragraphs of its own, which would then stand
+        below another item.
     """
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)
@@ -120,9 +145,32 @@ def without(text: str, span: Span, sentences: Sequence[Span] = ()) -> Span:
         front.overlaps(s) and not s.overlaps(span) for s in sentences
     ):
         return Span(start + len(before.rstrip(" \t")), span.end)
-    if before.strip() and _goes_on(text[end + 1 :].partition("\n")[0]):
+    below = list(_below(text, end + 1, gone))
+    if before.strip() and below and _goes_on(below[0]):
         return span
+    item = _ITEM.match(text, start, span.end)
+    if item and item[0].strip(" \t>"):
+        line = next(filter(_has_words, below), "")
+        if _indent(line) >= len(item[0].expandtabs(4)):
+            return None
     return Span(start, min(end + 1, len(text)))
+
+
+def _below(text: str, at: int, gone: Sequence[Span]) -> Iterator[str]:
+    """The lines from an offset on, without those that are removed."""
+    for line in _lines(text[at:]):
+        if not any(span.start <= at and at + len(line) <= span.end for span in gone):
+            yield line.rstrip("\n")
+        at += len(line)
+
+
+def _has_words(line: str) -> bool:
+    return bool(line.strip(" \t>\r"))
+
+
+def _indent(line: str) -> int:
+    """Where the words of a line begin, counted with the quotation signs in front of them."""
+    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip(" >"))
 
 
 def _goes_on(line: str) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import partial
 
@@ -15,8 +14,9 @@ from factcheck_local.core.text.wording import (
     normalised,
     numbers,
     share_within,
-    words_and_numbers,
 )
+from factcheck_local.correct.form import fitted, line_ends, markup, plain
+from factcheck_local.correct.known import as_words, otherwise, words_and_numbers
 from factcheck_local.models.contracts import Message, TextGenerator, adapted_to
 from factcheck_local.models.prompts import load_prompt
 
@@ -38,9 +38,6 @@ TRIES, TEMPERATURE = 5, 0.7
 #: have to stand in the sentence or the source.
 MIN_KEPT, MIN_KNOWN = 0.5, 0.9
 
-#: The target of a link, and the mark of a footnote.
-_LINKS = re.compile(r"\]\([^()\s]*\)|<https?://[^>\s]+>|\[\^[^\]]+\]")
-
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
@@ -61,10 +58,17 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A new sentence, or why there is none; one of the two is None."""
+    """A new sentence, or why there is none.
+
+    Attributes:
+        text: the new sentence; None if it is refused.
+        refused: why; None if it is not.
+        written: what was refused; empty where the model failed.
+    """
 
     text: str | None
     refused: str | None = None
+    written: str = field(default="", compare=False)
 
 
 def rewrite(
@@ -73,73 +77,112 @@ def rewrite(
     generator: TextGenerator,
     *,
     others: Sequence[str] = (),
+    supported: Collection[str] = (),
     heading: str = "",
     before: str = "",
 ) -> Draft:
+    """The first of ``drafts``, whose arguments these are."""
+    return next(
+        drafts(
+            sentence,
+            wrong,
+            generator,
+            others=others,
+            supported=supported,
+            heading=heading,
+            before=before,
+        )
+    )
+
+
+def drafts(
+    sentence: str,
+    wrong: Sequence[Wrong],
+    generator: TextGenerator,
+    *,
+    others: Sequence[str] = (),
+    supported: Collection[str] = (),
+    heading: str = "",
+    before: str = "",
+) -> Iterator[Draft]:
     """Replace what is wrong in a sentence, one claim after the other.
 
     A rewriting counts only if its numbers and names stand in the sentence or in what the model
-    read, or follow as a number of the sentence did from another; it keeps the other claims, and
-    most of its words are known. A model with an adapter reads the whole passage, another one the
-    quote, and may mend all at once.
+    read, or follow as a number of the sentence did from another; it keeps the other claims, the
+    links, the marks and the lines, and most of its words are known. A model with an adapter reads
+    the whole passage, another one the quote, and may mend all at once.
 
     Args:
-        sentence: of the answer.
+        sentence: of the answer, as it stands there.
         wrong: its contradicted claims, at least one.
         generator: the model that writes, with its adapter for that if it has one.
         others: its other claims; what the sentence says for their sake has to stay.
+        supported: those of them that are; of these the names stay even where the wrong claim has
+            them, too.
         heading: what stands above the sentence, for a model without an adapter.
         before: what stands in front of it, for a model with one.
+
+    Yields:
+        The rewritings that count, the likeliest first, which differ in what is last replaced; one
+        that says why if there are none.
     """
-    first = text = " ".join(sentence.split())
     adapted = adapted_to(generator, ADAPTED_PROMPT)
     quotes = " ".join(dict.fromkeys(one.quote for one in wrong))
-    for one in wrong:
+
+    def replaced(text: str, one: Wrong) -> Iterator[Draft]:
         if adapted is not None:
             messages = load_prompt(ADAPTED_PROMPT).opening(
                 title=one.title or UNTITLED,
                 passage=one.passage or one.quote,
                 quote=one.quote,
                 before=before,
-                sentence=text,
+                sentence=plain(text),
             )
             # What the quotes leave out may be in the passage: whose name a title goes with.
             read = f"{quotes}\n{one.title}\n{one.passage}"
         else:
             messages = load_prompt("correct").opening(
-                heading=heading, source=one.quote, claim=one.claim, sentence=text
+                heading=heading, source=one.quote, claim=one.claim, sentence=plain(text)
             )
             read = one.quote
-        mended = adapted is not None and text != first
-        believed = partial(
+        objections = partial(
             _objections,
             old=text,
             claim=one.claim,
             read=read,
             others=others,
+            supported=supported,
             most=2 * len(text) + len(quotes),
         )
-        draft = _first_believed(messages, text, believed, adapted or generator, mended=mended)
+        mended = adapted is not None and text != sentence
+        return _believed(messages, text, objections, adapted or generator, mended=mended)
+
+    text = sentence
+    *earlier, last = wrong
+    for one in earlier:
+        draft = next(replaced(text, one))
         if draft.text is None:
-            return draft
+            yield draft
+            return
         text = draft.text
-    return Draft(text)
+    yield from replaced(text, last)
 
 
-def _first_believed(
+def _believed(
     messages: Sequence[Message],
     text: str,
     objections: Callable[[str], Iterator[str]],
     generator: TextGenerator,
     *,
     mended: bool,
-) -> Draft:
-    """The first rewriting against which nothing speaks; else why the likeliest is not believed.
+) -> Iterator[Draft]:
+    """The rewritings against which nothing speaks; else why the likeliest is not believed.
 
     A small model's likeliest reply is often the sentence as it was, and a sampled one not. One
     that was ``mended`` for another claim may stay as it is.
     """
-    refused = None
+    found: set[str] = set()
+    refused: Draft | None = None
     for attempt in range(TRIES):
         try:
             reply = generator.generate(
@@ -150,19 +193,32 @@ def _first_believed(
                 seed=attempt,
             )
         except ScoringError as error:
-            return Draft(None, str(error))
-        new = reply.strip().removeprefix("Sentence:").strip()
-        if mended and normalised(new) == normalised(text):
-            return Draft(text)
-        reason = next(objections(new), None)
-        if reason is None:
-            return Draft(new)
-        refused = refused or reason
-    return Draft(None, refused)
+            refused = Draft(None, str(error))
+            break
+        written = reply.strip().removeprefix("Sentence:").strip()
+        new = written if written == NOTHING else fitted(written, text)
+        if mended and normalised(plain(new)) == normalised(plain(text)):
+            new, reason = text, None
+        else:
+            reason = next(objections(new), None)
+        if reason is not None:
+            refused = refused or Draft(None, reason, written)
+        elif new not in found:
+            found.add(new)
+            yield Draft(new)
+    if refused is not None and not found:
+        yield refused
 
 
 def _objections(
-    new: str, *, old: str, claim: str, read: str, others: Sequence[str], most: int
+    new: str,
+    *,
+    old: str,
+    claim: str,
+    read: str,
+    others: Sequence[str],
+    supported: Collection[str] = (),
+    most: int,
 ) -> Iterator[str]:
     """Why a rewriting is not believed, if anything speaks against it.
 
@@ -172,26 +228,38 @@ def _objections(
         claim: what is wrong in it.
         read: what the model read of the source.
         others: the sentence's other claims.
+        supported: those of them that are.
         most: characters of it.
     """
+    lost_lines = line_ends(old) != line_ends(new)
+    lost, added = markup(old) - markup(new), markup(new) - markup(old)
+    new, old = plain(new), plain(old)
     if new == NOTHING:
         yield "the source does not say what is right"
     elif not new or normalised(new) == normalised(old):
         yield "the model did not change the sentence"
+    read = "\n".join((read, otherwise(f"{old}\n{read}")))
     unknown = numbers(new) - numbers(old) - numbers(read)
     if invented := frozenset(n for n in unknown if not _follows(n, new, old, read)):
         yield f"the rewriting has a number that nobody gave: {min(invented)}"
-    if invented := names(new) - content_words(old) - content_words(read):
+    if invented := names(as_words(new)) - content_words(old) - content_words(read):
         yield f"the rewriting has a name that nobody gave: {min(invented)}"
-    if share_within(new, old, read) < MIN_KNOWN:
+    if share_within(as_words(new), old, read) < MIN_KNOWN:
         yield "the rewriting has words of neither the sentence nor the source"
-    if share_within(old, new) < MIN_KEPT:
+    if share_within(as_words(old), new) < MIN_KEPT:
         yield "the rewriting leaves too little of the sentence"
     for other in others:
-        if not _own(other, old, claim) <= words_and_numbers(new):
+        kept = _own(other, old, claim)
+        if other in supported:
+            kept |= names(as_words(other)) & names(old)
+        if not kept <= words_and_numbers(new):
             yield f"the rewriting drops another claim: {other}"
-    if any(mark not in new for mark in _LINKS.findall(old)):
-        yield "the rewriting drops a link or a footnote"
+    if lost:
+        yield "the rewriting drops a link, a footnote or other markup"
+    if added:
+        yield "the rewriting adds a link, an image or other markup"
+    if lost_lines:
+        yield "the rewriting does not keep the lines of the sentence"
     if new.count("|") != old.count("|"):
         yield "the rewriting is another row of the table"
     if len(new) > most:

@@ -31,6 +31,22 @@ class EmbedderPrint:
     sha256: str
     dimension: int
 
+    def check(self, embedder: Embedder, place: object) -> None:
+        """Refuse an embedder of another name, or other weights, than made the store at this place.
+
+        Raises:
+            StoreError: saying which.
+        """
+        if embedder.id != self.id:
+            raise StoreError(
+                f"{place}: made with embedder {self.id}, not {embedder.id}",
+                hint=f"factcheck verify --set embedder={self.id}",
+            )
+        if embedder.sha256 != self.sha256:
+            raise StoreError(
+                f"{place}: made with other weights of {self.id} than are here", hint=REBUILD
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkerPrint:
@@ -75,7 +91,10 @@ class Fingerprint:
             if made[key] != asked[key]
         ]
         if differences:
-            raise StoreError(f"{place}: was made otherwise: {'; '.join(differences)}", hint=REBUILD)
+            raise StoreError(
+                f"{place}: was made otherwise: {'; '.join(differences)}",
+                hint=f"{REBUILD} --store {place}",
+            )
 
 
 def read(path: Path) -> Fingerprint:

@@ -86,7 +86,7 @@ def survey(
     Raises:
         InputError: if a path does not exist, or there is nothing to index.
     """
-    given = _given(paths)
+    given = there(paths)
     known = _known_roots(store)
     new = _new_roots(given, known, store)
     records = store.sources()
@@ -109,15 +109,19 @@ def survey(
     return found
 
 
-def _given(paths: Iterable[Path]) -> list[Path]:
-    """The paths, resolved, outer ones first, without repetition."""
+def there(paths: Iterable[Path]) -> list[Path]:
+    """The paths, resolved, outer ones first, without repetition.
+
+    Raises:
+        InputError: if one does not exist.
+    """
     resolved = set()
     for path in paths:
         try:
-            there = path.exists()
+            exists = path.exists()
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-        if not there:
+        if not exists:
             raise InputError(f"{path}: no such file or folder")
         resolved.add(path.resolve())
     return sorted(resolved, key=lambda path: (len(path.parts), path))

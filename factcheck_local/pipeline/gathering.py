@@ -8,6 +8,7 @@ from functools import partial
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Answer, Atom, Context, Segment, Span
+from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
 from factcheck_local.pipeline.claims.atomize import (
@@ -98,7 +99,7 @@ class Gathering(Loaded):
     ) -> Retrieved:
         store, retriever = self.store, self.retriever
         if record.contexts is None and store is None and retriever is None:
-            raise StoreError("no store to retrieve from", hint="factcheck index PATH...")
+            raise StoreError("no store to retrieve from", hint=INDEX)
         with work.stage("load"):
             embedder = self.embedder
         find: Callable[..., Retrieved]
@@ -109,6 +110,9 @@ class Gathering(Loaded):
             with work.stage("retrieve"):
                 return retrieve_from_record(atoms, record.contexts or (), embedder)
         else:
+            if not store.count():
+                # Nothing found in nothing is no verdict.
+                raise StoreError(f"{store.place}: holds no passages", hint=INDEX)
             where = [Condition.parse(text) for text in self.settings.where]
             sources, groups = store.sources(), self.settings.as_groups
             seen = in_scope(sources, groups=groups)

@@ -13,7 +13,7 @@ from typing import Any
 
 from factcheck_local import __version__
 from factcheck_local.core.closing import Closing
-from factcheck_local.core.errors import InputError, StoreError
+from factcheck_local.core.errors import InputError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import Thresholds
 from factcheck_local.indexer.joined import ReadableStore
@@ -90,6 +90,7 @@ class Loaded(Closing):
         self._progress = progress
         self._shared = shared
         self._recorded = recorded
+        self._others: dict[str, Any] = {}
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -103,8 +104,10 @@ class Loaded(Closing):
                 self.__dict__.pop(name, None)
             lent = self._shared.__dict__.get("llm") if self._shared else None
             own = llm not in (self._given_llm, lent)
-            if llm is not None and own and hasattr(llm, "close"):
-                llm.close()
+            for model in (llm if own else None, *self._others.values()):
+                if model is not None and hasattr(model, "close"):
+                    model.close()
+            self._others.clear()
 
     @cached_property
     def llm(self) -> ChatModel:
@@ -128,12 +131,7 @@ class Loaded(Closing):
         else:
             loaded = load_model(name, "embedder")
         if self.store is not None:
-            made_with = self.store.fingerprint.embedder
-            if (made_with.id, made_with.sha256) != (loaded.id, loaded.sha256):
-                raise StoreError(
-                    f"{self.store.place}: made with embedder {made_with.id}, not {loaded.id}",
-                    hint=f"factcheck verify --set embedder={made_with.id}",
-                )
+            self.store.fingerprint.embedder.check(loaded, self.store.place)
         return loaded
 
     @cached_property
@@ -149,10 +147,19 @@ class Loaded(Closing):
         )
 
     def _load(self, name: str) -> Any:  # noqa: ANN401
-        """A model of that name, which is the LLM if that has it: whoever asks first loads it."""
+        """A model of that name, which is the LLM if that has it: whoever asks first loads it.
+
+        What is shared loads and keeps it.
+        """
         # Not under the lock, which who waits for the threads that read pairs has.
         llm = self._given_llm.id if self._given_llm else self.settings.llm
-        return self.llm if name == llm else load_model(name)
+        if name == llm:
+            return self.llm
+        if self._shared is not None:
+            return self._shared._load(name)
+        if name not in self._others:
+            self._others[name] = load_model(name)
+        return self._others[name]
 
     @cached_property
     def risk(self) -> Thresholds | None:

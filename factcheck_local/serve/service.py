@@ -209,7 +209,9 @@ class Service:
         """The model that a store was made with, which is another one after a rebuild."""
         made_with = store.fingerprint.embedder
         if self._embedder is None or self._embedder[0] != made_with:
-            self._embedder = made_with, load_model(made_with.id, "embedder")
+            loaded = load_model(made_with.id, "embedder")
+            made_with.check(loaded, store.place)
+            self._embedder = made_with, loaded
             if "torch" in sys.modules:
                 import torch
 

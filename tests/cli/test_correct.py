@@ -129,6 +129,9 @@ def test_what_does_not_hold_is_marked_instead(
     assert edit["action"] == "mark"
     assert edit["new"] == "Annual leave is 30 days [contradicted by leave.md:3]."
     assert why in edit["refused"]
+    (draft,) = edit["drafts"]
+    assert (draft["text"], draft["refused"]) == (reply, edit["refused"])
+    assert [c["text"] for c in draft["checked"]] == ([reply] if "itself" in why else [])
 
 
 def test_unsupported_sentences_go_or_stay_as_asked(
@@ -167,10 +170,8 @@ def test_claims_of_one_sentence_are_one_edit(store: Path, monkeypatch: pytest.Mo
     found = proposed(store)
     (edit,) = found["edits"]
     assert [c["verdict"] for c in edit["claims"]] == ["contradicted", "not_found"]
-    assert [(c["text"], c["verdict"]) for c in edit["checked"]] == [
-        (FIXED, "supported"),
-        ("The moon is made of cheese.", "not_found"),
-    ]
+    # Of the other claim the verdict is known: nothing changes in it.
+    assert [(c["text"], c["verdict"]) for c in edit["checked"]] == [(FIXED, "supported")]
     assert found["text"] == (
         f"{RIGHT}\nAnnual leave is 25 days and the moon is made of cheese [unverified]."
     )
@@ -191,12 +192,13 @@ def test_a_claim_that_was_open_may_stay_so_in_other_words(
     first = "The moon is made of cheese."
     sentence = f"Annual leave is 30 days and {first[0].lower()}{first[1:]}"
     (store.parent / "answer.md").write_text(f"{RIGHT}\n{sentence}")
-    new = sentence.replace("30", "25")
+    # More than one run of words is another, so the sentence is split anew.
+    new = sentence.replace("30", "25").replace("and", "and so")
     if "not" in second:
         new = new.replace("made", "not made")
 
     def split(said: str) -> str:
-        days, _, moon = said.partition(" and ")
+        days, _, moon = said.replace("and so", "and").partition(" and ")
         return f"{days}.\n{second if '25' in days else moon.capitalize()}" if moon else said
 
     fake(monkeypatch, correct_module, correct=lambda _turn: new, split=split)
@@ -236,6 +238,43 @@ def test_write_keeps_every_other_byte(store: Path, monkeypatch: pytest.MonkeyPat
     assert refused("correct", "-", "--write", stdin=b"x") == "standard input: cannot be written to"
     (store.parent / "r.json").write_text('{"output": "x"}')
     assert refused("correct", "r.json", "--write").startswith("r.json: a record cannot be written")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git applies the patches")
+@pytest.mark.parametrize("of_a_run", [False, True])
+def test_a_patch_is_one_of_the_file_with_its_byte_order_mark(
+    store: Path, monkeypatch: pytest.MonkeyPatch, *, of_a_run: bool
+) -> None:
+    script(monkeypatch)
+    path = store.parent / "answer.md"
+    path.write_bytes(f"\ufeff{WRONG}\n".encode())
+    made = stored(store) if of_a_run else path
+    done = factcheck("correct", made, *([] if of_a_run else ["--store", store]))
+    subprocess.run(
+        ["git", "apply", "-"], input=done.out.encode(), cwd=store.parent, check=True,
+        env={"GIT_CEILING_DIRECTORIES": str(store.parent.parent), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert path.read_bytes() == f"\ufeff{FIXED}\n".encode()
+
+
+@pytest.mark.parametrize("name", ["answers.json", "answers.jsonl"])
+def test_a_patch_of_a_record_is_one_of_its_answer(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script(monkeypatch)
+    record = {
+        "output": WRONG,
+        "atoms": [{"id": "a1", "text": WRONG, "original": WRONG, "contexts": ["c1"]}],
+        "contexts": [{"id": "c1", "title": "Leave", "text": FIXED}],
+    }
+    # The mark is that of the file, not of the answer in it.
+    Path(name).write_bytes(f"\ufeff{json.dumps(record)}\n".encode())
+    done = factcheck("correct", name)
+    assert done.code == 0, done.err
+    patch = done.out[done.out.index("--- ") :].splitlines()
+    assert patch[:2] == ["--- a/answers.md", "+++ b/answers.md"]
+    assert [line for line in patch if line.startswith(("-A", "+A"))] == [f"-{WRONG}", f"+{FIXED}"]
 
 
 def test_a_stored_run_is_not_verified_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,6 +410,7 @@ def _assessed(text: str, verdicts: list[str]) -> dict[str, Any]:
     atoms = [
         {
             "id": f"a{i}",
+            "kind": "fact",
             "text": unit.text,
             "span": {"start": unit.span.start, "end": unit.span.end},
             "verdict": verdict,

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from factcheck_local.cli import demo
+from factcheck_local.core.errors import StoreError
+from factcheck_local.indexer.fingerprint import ChunkerPrint, Fingerprint
+from factcheck_local.indexer.store import Store
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel, FakePairClassifier
 from factcheck_local.pipeline.checker import FactChecker
@@ -55,6 +58,18 @@ def test_the_sample_is_verified_and_its_report_is_there(
     assert not any(c["source"].startswith("answers/") for c in run["contexts"])
     rules = [c["prior_rule"] for c in run["contexts"]]
     assert any(rule.startswith("policies/**") for rule in rules), "its own profile"
+
+
+def test_the_demo_s_own_store_is_made_again_after_an_upgrade(
+    tmp_path: Path, minilm: SentenceTransformerEmbedder
+) -> None:
+    place = tmp_path / "s"
+    old = Fingerprint.of(minilm, ChunkerPrint(version=1))
+    Store.create(place, old).close()
+    with pytest.raises(StoreError, match="was made otherwise"):
+        demo._made(place, own=False)
+    with demo._made(place, own=True) as store:
+        assert store.fingerprint == Fingerprint.of(minilm)
 
 
 def test_models_that_are_missing_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,19 @@ def test_limits_and_what_is_over_them(tmp_path: Path) -> None:
     assert factcheck("index", docs, "--max-file-time", "0").code == 2
 
 
+def test_a_wrong_path_or_profile_does_not_cost_the_index(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("Leave is 25 days.")
+    store = ("--store", tmp_path / "s")
+    assert factcheck("index", docs, *store).code == 0
+    kept = factcheck("search", "leave", *store, "--json").out
+    (docs / "reliability.toml").write_text("[[source]]")
+    for path in (tmp_path / "dcos", docs, docs / "a.md"):
+        assert factcheck("index", path, "--rebuild", *store).code == 2
+        assert factcheck("search", "leave", *store, "--json").out == kept
+
+
 def hear_interrupts() -> None:
     """Undo what a shell does that puts the tests into the background: it has them ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -11,7 +11,7 @@ import pytest
 
 from factcheck_local.core.errors import InputError, ScoringError, StoreError
 from factcheck_local.core.types import Answer, Verdict
-from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.fingerprint import EmbedderPrint, Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.cards import find_card
@@ -19,7 +19,7 @@ from factcheck_local.models.contracts import Message
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.llama_cpp import LlamaCppModel
-from factcheck_local.models.registry import DEFAULT_ENCODER
+from factcheck_local.models.registry import DEFAULT_ENCODER, DEFAULT_LLM
 from factcheck_local.pipeline import loaded
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record, parse_record
@@ -357,6 +357,52 @@ def test_the_llm_is_loaded_once_whoever_asks_first(monkeypatch: pytest.MonkeyPat
         checker.close()
         assert closed == made
     assert len(made) == 2, "again once it was closed"
+
+
+def test_models_of_pairs_are_loaded_once_for_several_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+    closed: list[str] = []
+
+    class Closing(FakeChatModel):
+        id = "smollm2-135m"
+
+        def close(self) -> None:
+            closed.append(self.id)
+
+    def load(name: str, *_: str) -> FakeChatModel:
+        names.append(name)
+        return Closing(sentence)
+
+    monkeypatch.setattr(loaded, "load_model", load)
+    settings = Settings(llm=DEFAULT_LLM, relation="smollm2-135m")
+    with FactChecker(settings) as shared:
+        for _ in range(3):
+            with FactChecker(settings, shared=shared) as checker:
+                assert checker.relation_model.id.startswith("smollm2-135m/")
+        assert (names, closed) == (["smollm2-135m"], [])
+    assert closed == names
+
+
+def test_a_store_without_passages_is_no_evidence(
+    tmp_path: Path, minilm: SentenceTransformerEmbedder
+) -> None:
+    with (
+        Store.create(tmp_path / "s", Fingerprint.of(minilm)) as store,
+        pytest.raises(StoreError, match="holds no passages"),
+    ):
+        scripted(store, minilm).verify(Answer("The hub runs in Frankfurt."))
+
+
+def test_other_weights_of_the_embedder_are_refused(
+    tmp_path: Path, minilm: SentenceTransformerEmbedder
+) -> None:
+    made = Fingerprint(EmbedderPrint(minilm.id, "1" * 64, minilm.dimension))
+    with (
+        Store.create(tmp_path / "s", made) as store,
+        pytest.raises(StoreError, match=f"other weights of {minilm.id}") as caught,
+    ):
+        _ = scripted(store, minilm).embedder
+    assert caught.value.hint == "factcheck index --rebuild PATH..."
 
 
 def test_atoms_alone_say_what_failed(minilm: SentenceTransformerEmbedder) -> None:

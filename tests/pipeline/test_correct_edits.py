@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -58,6 +59,12 @@ def test_a_marker_stays_within_its_sentence(sentence: str, expected: str) -> Non
     assert marked(sentence, "[x]") == expected
 
 
+def removed(text: str, span: Span, sentences: Sequence[Span] = ()) -> str:
+    wide = without(text, span, sentences)
+    assert wide is not None
+    return apply(text, [(wide, "")])[0]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -75,8 +82,7 @@ def test_a_marker_stays_within_its_sentence(sentence: str, expected: str) -> Non
 def test_a_sentence_goes_with_its_space_or_its_line(text: str, expected: str) -> None:
     gone = "| GONE. |" if "| GONE. |" in text else "GONE."
     start = text.index(gone)
-    span = without(text, Span(start, start + len(gone)))
-    assert apply(text, [(span, "")])[0] == expected
+    assert removed(text, Span(start, start + len(gone))) == expected
 
 
 def test_a_number_that_ends_a_sentence_is_no_item_of_a_list() -> None:
@@ -84,14 +90,11 @@ def test_a_number_that_ends_a_sentence_is_no_item_of_a_list() -> None:
     first, gone = Span(0, 16), Span(17, 22)
     assert (first.of(text), gone.of(text)) == ("The limit is\n25.", "GONE.")
     alone = text.replace(" Two.", "")
-    span = without(alone, gone, [first, gone])
-    assert apply(alone, [(span, "")])[0] == "The limit is\n25.\n"
+    assert removed(alone, gone, [first, gone]) == "The limit is\n25.\n"
     # The unit of a line has the mark in front of it, too: it is no sentence before.
     quoted = "> Foo.\n> GONE.\n"
-    span = without(quoted, Span(9, 14), [Span(0, 6), Span(7, 14)])
-    assert apply(quoted, [(span, "")])[0] == "> Foo.\n"
-    span = without(text, gone, [first, gone])
-    assert apply(text, [(span, "")])[0] == "The limit is\n25. Two.\n"
+    assert removed(quoted, Span(9, 14), [Span(0, 6), Span(7, 14)]) == "> Foo.\n"
+    assert removed(text, gone, [first, gone]) == "The limit is\n25. Two.\n"
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git applies the patches")
@@ -171,7 +174,7 @@ def test_a_rewriting_that_drops_a_link_or_a_footnote_is_refused(mark: str) -> No
     assert (kept.text, kept.refused) == (new, None)
     plain = SENTENCE.replace("30", "25")
     lost = rewrite(sentence, [WRONG], FakeChatModel(lambda _m: plain), others=[OTHER])
-    assert (lost.text, lost.refused) == (None, "the rewriting drops a link or a footnote")
+    assert lost == Draft(None, "the rewriting drops a link, a footnote or other markup")
 
 
 def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:

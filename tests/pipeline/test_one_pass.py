@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.core.types import Answer, Kind
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.fake import FakeAdapted
@@ -168,6 +169,29 @@ def test_a_failure_is_no_verdict_and_no_loss() -> None:
     asked = [s.text for s in segment(TEXT) if s.kind is None]
     assert [a.text for a in found.atoms if a.id in found.failures] == asked
     assert set(found.failures.values()) == {"no room"}
+
+
+def test_what_does_not_fit_is_read_in_smaller_windows() -> None:
+    """As a table of figures, of which each digit is a token."""
+    text = "\n\n".join(f"Rule {i} has {i + 100} words." for i in range(200))
+
+    class Small(FakeAdapted):
+        def label_and_write(
+            self,
+            messages: Sequence[Message],
+            *rest: Any,  # noqa: ANN401
+            **options: Any,  # noqa: ANN401
+        ) -> list[Labelled]:
+            if len(messages[-1].content) > 1000:
+                raise TooLongError("no room")
+            return super().label_and_write(messages, *rest, **options)
+
+    llm = Small(lambda messages: part_of(messages[-1].content))
+    found = apart(llm, Answer(text))
+    assert not found.failures
+    assert [a.text for a in found.atoms] == text.split("\n\n")
+    single = apart(Small(lambda _: ""), Answer("Rule 1 has 101 words, " * 100 + "and 3 more."))
+    assert set(single.failures.values()) == {"no room"}
 
 
 def test_progress_goes_on_within_what_is_asked_together() -> None:

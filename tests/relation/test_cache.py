@@ -260,7 +260,10 @@ def test_what_is_in_the_cache_needs_no_model(
 
     def run(loaded: LlamaCppModel | None) -> object:
         model = load_relation_model(
-            "smollm2-135m", default_llm="-", load=beside(loaded), store_dir=tmp_path
+            "smollm2-135m",
+            default_llm="-",
+            load=beside(loaded) if loaded else None,
+            store_dir=tmp_path,
         )
         return relate(list(arguments[0]), *arguments[1:], model)
 

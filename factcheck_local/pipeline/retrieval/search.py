@@ -184,13 +184,18 @@ def best_of_each(ranked: Sequence[Context]) -> list[Context]:
 def retrieve_from_record(
     atoms: Sequence[Atom], contexts: Sequence[Context], embedder: Embedder
 ) -> Retrieved:
-    """A record's own contexts, those of the same title and text pooled into the first."""
-    first: dict[tuple[str, str], Context] = {}
+    """A record's own contexts, of those of the same title and text the most reliable, once.
+
+    A superseded copy does not stand for the document that is in force.
+    """
+    best: dict[tuple[str, str], Context] = {}
     for context in contexts:
-        first.setdefault((context.title, context.text), context)
-    kept = {c.id: first[c.title, c.text].id for c in contexts}
+        same = best.setdefault((context.title, context.text), context)
+        if context.prior > same.prior:
+            best[context.title, context.text] = context
+    kept = {c.id: best[c.title, c.text].id for c in contexts}
     by_atom = {a.id: tuple(dict.fromkeys(kept[i] for i in a.context_ids)) for a in atoms}
-    pooled = tuple(first.values())
+    pooled = tuple(best.values())
     return Retrieved(
         pooled,
         by_atom,

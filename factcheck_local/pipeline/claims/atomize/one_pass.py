@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.wording import (
     content_words,
@@ -59,8 +59,12 @@ MIN_CHECKABLE = 0.5
 #: is of. Of the claims that people wrote for the training data 1 in 200 has fewer.
 MIN_KNOWN = 0.6
 
-#: Characters of an answer that are read at once, and of what stands in front of them.
-WINDOW, BEFORE = 5000, 1500
+#: Characters of an answer that are read at once. Where they do not fit, as of a table of figures,
+#: of which each digit is a token, half as many are tried, down to the last number.
+WINDOW, LEAST_WINDOW = 5000, 500
+
+#: What stands in front of a window is shown, too, up to this share of its size.
+BEFORE = 0.3
 
 #: A number in brackets names a source, a page or an article of it behind it, as does a file or
 #: a page; no claim takes it up.
@@ -128,12 +132,20 @@ def take_apart(
     def told(done: int, _: int) -> None:
         progress(len(replies) + done, len(asked))
 
-    for shown, group in _windows(answer.text, segments, asked):
-        for at in range(0, len(group), TOGETHER):
-            together = group[at : at + TOGETHER]
-            parts = [(segments[i].headings, said[i]) for i in together]
-            replies |= _replies(shown, parts, together, answer, model, told)
-            told(0, 0)
+    def ask(places: Sequence[int], size: int) -> None:
+        for shown, group in _windows(answer.text, segments, places, size):
+            for at in range(0, len(group), TOGETHER):
+                together = group[at : at + TOGETHER]
+                parts = [(segments[i].headings, said[i]) for i in together]
+                found = _replies(shown, parts, together, answer, model, told)
+                too_long = any(isinstance(reply, TooLongError) for reply in found.values())
+                if too_long and size > LEAST_WINDOW:
+                    ask(together, size // 2)
+                else:
+                    replies.update(found)
+                    told(0, 0)
+
+    ask(asked, WINDOW)
 
     def split(index: int) -> Split:
         segment, text = segments[index], said[index]
@@ -238,27 +250,28 @@ def _replies(
 
 
 def _windows(
-    text: str, segments: Sequence[Segment], asked: Sequence[int]
+    text: str, segments: Sequence[Segment], asked: Sequence[int], size: int
 ) -> Iterator[tuple[str, list[int]]]:
-    """Stretches of a text, each with the segments in it that are asked for.
+    """Stretches of a text of so many characters, each with the segments in it that are asked for.
 
     A stretch begins with a part of what stands in front of it, from a paragraph on.
     """
     group: list[int] = []
     for i in asked:
-        if group and segments[i].span.end - segments[group[0]].span.start > WINDOW:
-            yield _shown(text, segments, group), group
+        if group and segments[i].span.end - segments[group[0]].span.start > size:
+            yield _shown(text, segments, group, size), group
             group = []
         group.append(i)
     if group:
-        yield _shown(text, segments, group), group
+        yield _shown(text, segments, group, size), group
 
 
-def _shown(text: str, segments: Sequence[Segment], group: Sequence[int]) -> str:
-    if len(text) <= WINDOW + BEFORE:
+def _shown(text: str, segments: Sequence[Segment], group: Sequence[int], size: int) -> str:
+    before = int(BEFORE * size)
+    if len(text) <= size + before:
         return text
     first, last = segments[group[0]], segments[group[-1]]
-    begin = max(0, first.span.start - BEFORE)
+    begin = max(0, first.span.start - before)
     # The first paragraph that begins behind that; in front of the unit in any case.
     starts = [s.span.start for i, s in enumerate(segments) if not i or _opens(segments, i)]
     begin = next((at for at in starts if at >= begin), first.span.start)

@@ -1,0 +1,156 @@
+"""How a sentence is written, apart from what it says: its lines, its marks and its links."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from markdown_it import MarkdownIt
+
+#: What stands between two words: spaces, or the end of a line, with the backslash in front of it
+#: that breaks it and the signs of a quotation behind it.
+_GAP = re.compile(r"(?:\\?[^\S\r\n]*(?:\r\n?|\n)[ \t]*(?:>[ \t]*)*)+|\s+")
+
+_LINE_END = re.compile(r"\r\n?|\n")
+
+#: The marks of emphasis and code, at the edge of a word: "max_items" has none.
+_MARK = re.compile(r"(?<!\w)(?:[*_`]|~~)+|(?:[*_`]|~~)+(?!\w)")
+
+#: The last of them in a word, in front of its punctuation.
+_LAST_MARK = re.compile(r"((?:[*_`]|~~)+)[^\w*_`~]*$")
+
+#: What ends a sentence, with quotation marks and emphasis behind it. Not code, which is kept whole.
+_STOP = re.compile(r"""[.!?…]+(["'”’)*_]*)$""")
+
+#: "[text][label]", "[label]" and "[^2]": without its definition a reference is text.
+_LABEL = re.compile(r"\[[^\[\]]*\]\[([^\[\]]+)\]|\[([^\[\]]+)\]")
+
+_URL = re.compile(r"(?:https?://|www\.)[^\s<>|]*[\w/]", re.IGNORECASE)
+
+_TAG = re.compile(r"<[^<>]*>")
+
+#: Punctuation around words.
+_AROUND = " .,;:!?…\"'“”’()"
+
+#: As answers are split.
+_PARSER = MarkdownIt("commonmark").enable("table").disable("code")
+
+
+def plain(sentence: str) -> str:
+    """A sentence on one line, without the quotation signs that its lines begin with."""
+    return " ".join(_GAP.split(sentence)).strip()
+
+
+def bare(sentence: str) -> str:
+    """A sentence on one line without the marks of emphasis and code."""
+    return _MARK.sub("", plain(sentence))
+
+
+def markup(sentence: str) -> Counter[str]:
+    """What of a sentence is no words: marks, blocks, links, references, images and tags."""
+    found = Counter(mark for run in _MARK.findall(sentence) for mark in run)
+    for token in _PARSER.parse(plain(sentence)):
+        if token.children is None:
+            found.update([token.type, *_TAG.findall(token.content)])
+            continue
+        for child in token.children:
+            if child.type in ("link_open", "image"):
+                found.update([f"{child.type} {sorted(child.attrs.items())}"])
+            elif child.type == "html_inline":
+                found.update([child.content])
+        said = "".join(child.content for child in token.children if child.type == "text")
+        found.update(label[1] or label[2] for label in _LABEL.finditer(said))
+        found.update(_URL.findall(said))
+    return found
+
+
+def line_ends(sentence: str) -> int:
+    """How many lines of a sentence end within it."""
+    return len(_LINE_END.findall(sentence))
+
+
+def fitted(new: str, old: str) -> str:
+    """A rewriting in the form of its sentence.
+
+    A model reads and writes a sentence on one line, and drops marks that it takes for
+    decoration. The words that stay keep their marks and their places on lines, those that take
+    the place of others get what was around these, and the final stop stays.
+
+    Args:
+        new: the rewriting, on one line; of nothing nothing is made.
+        old: the sentence as it stands in its text.
+    """
+    if not new.split():
+        return ""
+    olds, news = _GAP.split(old), new.split()
+    gaps = [" ", *_GAP.findall(old)]
+    words: list[str] = []
+    between: list[str] = []
+    carried = ""
+    same = SequenceMatcher(None, _compared(olds), _compared(news), autojunk=False)
+    for tag, i, j, k, m in same.get_opcodes():
+        run = olds[i:j] if tag == "equal" else _with_marks(news[k:m], olds[i:j])
+        there, gone = gaps[i:j][: len(run)], gaps[i:j][len(run) :]
+        there += [" "] * (len(run) - len(there))
+        if carried and there:
+            there[0], carried = (there[0] if line_ends(there[0]) else carried), ""
+        # The end of a line stays, though the words at it may go.
+        carried = next(filter(line_ends, gone), carried)
+        words += run
+        between += there
+    text = "".join(gap + word for gap, word in zip(["", *between[1:]], words, strict=True))
+    if (stop := _STOP.search(old)) and not _STOP.search(text):
+        text = text.removesuffix(stop[1]) + stop[0]
+    return text
+
+
+def _compared(words: Sequence[str]) -> list[str]:
+    """Words without their marks; the last one, which no other is like, without the final stop."""
+    bare = [_MARK.sub("", word) for word in words]
+    return [*bare[:-1], *(_STOP.sub("", word) + "\n" for word in bare[-1:])]
+
+
+def _with_marks(new: list[str], old: list[str]) -> list[str]:
+    """Words with the marks around those that they replace, where they have none of their own."""
+    if not new or not old:
+        return new
+    first, *_ = new
+    if (mark := _MARK.match(old[0])) and not _MARK.match(first):
+        new = [mark[0] + first, *new[1:]]
+    last = new[-1]
+    if (mark := _LAST_MARK.search(old[-1])) and not _LAST_MARK.search(last):
+        word = last.rstrip(_AROUND)
+        new = [*new[:-1], f"{word}{mark[1]}{last[len(word) :]}"]
+    return new
+
+
+def changed(old: str, new: str) -> tuple[str, str]:
+    """What the one run of words in which two sentences differ is in each, marks aside.
+
+    Where words were only added or taken out a word beside them goes with them, so that it is
+    known where they belong. Both empty if the sentences say the same.
+    """
+    olds, news = (bare(text).split() for text in (old, new))
+    if olds == news:
+        return "", ""
+    shorter = min(len(olds), len(news))
+    front = next((n for n in range(shorter) if olds[n] != news[n]), shorter)
+    most = shorter - front
+    back = next((n for n in range(most) if olds[-1 - n] != news[-1 - n]), most)
+    if front + back == shorter:
+        front, back = (front - 1, back) if front else (front, back - 1)
+    runs = (words[max(front, 0) : len(words) - max(back, 0)] for words in (olds, news))
+    was, now = (" ".join(run) for run in runs)
+    # Punctuation around both is the sentence's.
+    while was and now and was[0] == now[0] and was[0] in _AROUND:
+        was, now = was[1:], now[1:]
+    while was and now and was[-1] == now[-1] and was[-1] in _AROUND:
+        was, now = was[:-1], now[:-1]
+    return was, now
+
+
+def standing(words: str, text: str) -> list[re.Match[str]]:
+    """Where words stand in a text, not as a part of others: no "25" in "25.5" or "K-25"."""
+    return list(re.finditer(rf"(?<![\w-])(?<!\d[.,:]){re.escape(words)}(?![\w-]|[.,:]\w)", text))

@@ -1,0 +1,147 @@
+"""Lines, marks and links of a sentence stay with it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factcheck_local.correct.form import bare, changed, fitted, plain, standing
+from factcheck_local.correct.replace import Wrong, rewrite
+
+from .helpers import Writer
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        # A quotation, a hard break of either kind, and the lines of an item.
+        ("Leave is 30 days\n> and it expires.", "Leave is 25 days and it expires.", "25"),
+        ("Leave is 30 days,  \nand it expires.", "Leave is 25 days, and it expires.", "25"),
+        ("Leave is 30 days,\\\nand it expires.", "Leave is 25 days, and it expires.", "25"),
+        ("Leave is 30 days\r\n  and it expires.", "Leave is 25 days and it expires.", "25"),
+        ("Leave is\n30 days.", "Leave is 25 days.", "25"),
+        # Marks that the model dropped, around what stays and around what changes.
+        ("The **Pro** plan of `hub` has 30 rules.", "The Pro plan of hub has 25 rules.", "25"),
+        ("The Pro plan has **30** rules.", "The Pro plan has 25 rules.", "25"),
+        ("The Pro plan has **30 rules.**", "The Pro plan has 25 rules.", "25"),
+        ("**Leave is 30 days.", "Leave is 25 days.", "25"),
+        # The final stop.
+        ("Leave is 30 days.", "Leave is 25 days", "25"),
+        ("Leave is 30.", "Leave is 25", "25"),
+        ("Leave is 30!", "Leave is 25!", "25"),
+        ("It is `30`", "It is `25`", "25"),
+    ],
+)
+def test_a_rewriting_keeps_the_form_of_its_sentence(old: str, new: str, expected: str) -> None:
+    assert fitted(new, old) == old.replace("30", expected)
+    assert rewrite(old, [Wrong(old, "25")], Writer(new)).text == old.replace("30", expected)
+
+
+def test_a_line_ends_where_words_went() -> None:
+    old = "Leave is thirty working\n> days a year."
+    assert fitted("Leave is 25 days a year.", old) == "Leave is 25\n> days a year."
+    # With nothing behind it there is no place for it.
+    old = "Leave in Kiel is 30 days for all of the staff,  \nwho like it."
+    draft = rewrite(old, [Wrong(old, "25")], Writer("Leave in Kiel is 25 days for all the staff."))
+    assert draft.refused == "the rewriting does not keep the lines of the sentence"
+
+
+@given(st.lists(st.sampled_from(["a", "b.", "**c**", "`d`", "_e_", "5"]), min_size=1, max_size=9))
+def test_a_sentence_fits_itself_however_it_is_marked(words: list[str]) -> None:
+    text = "\n> ".join(words)
+    assert fitted(plain(text), text) == text
+
+
+WORDS = st.lists(st.sampled_from(["a", "B", "b.", "**c**", "`d`", "_e_", "5", "5,"]), min_size=1)
+
+
+@given(WORDS, WORDS, st.sampled_from([" ", "\n> ", "  \n"]))
+def test_a_rewriting_says_in_its_form_what_it_said(
+    old: list[str], new: list[str], gap: str
+) -> None:
+    text = fitted(" ".join(new), gap.join(old))
+    assert bare(text).rstrip(".").split() == bare(" ".join(new)).rstrip(".").split()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("The **Pro** plan has 30 rules.", "The Pro tariff has 25 rules.", None),
+        ("*Paid* leave in Kiel is 30 days.", "Leave in Kiel is 25 days.", "drops"),
+        ("Leave is 30 days.", "Leave is **25 days.", "adds"),
+        ("Leave is 30 days.", "Leave is `25` days.", "adds"),
+    ],
+)
+def test_marks_are_as_many_as_before(old: str, new: str, why: str | None) -> None:
+    draft = rewrite(old, [Wrong(old, "25 tariff vacation")], Writer(new))
+    assert draft.text == "The **Pro** tariff has 25 rules." if why is None else not draft.text
+    assert why is None or f"the rewriting {why} " in (draft.refused or "")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[leave](https://en.wikipedia.org/wiki/Leave_(work))",
+        '[leave](https://h/leave "The page")',
+        "[leave](<my file.md>)",
+        "[leave][1]",
+        "[leave]",
+        "leave[^2]",
+        "https://intra/leave",
+        "<https://intra/leave>",
+        "![leave](plan.png)",
+        "leave<br>",
+    ],
+)
+def test_links_are_those_of_the_sentence(link: str) -> None:
+    plain_old = "Annual leave in Kiel is 30 days and expires in March."
+    linked = plain_old.replace("leave", link)
+    passage = f"Annual {link} in Kiel is 25 days. leave"
+    wrong = [Wrong(plain_old, passage)]
+    new = linked.replace("30", "25")
+    assert rewrite(linked, wrong, Writer(new)).text == new
+    dropped = rewrite(linked, wrong, Writer(plain_old.replace("30", "25")))
+    assert dropped.refused == "the rewriting drops a link, a footnote or other markup"
+    # Nothing that a document shows or links to gets into the answer.
+    added = rewrite(plain_old, wrong, Writer(new))
+    assert added.refused == "the rewriting adds a link, an image or other markup"
+
+
+def test_a_link_goes_where_it_went() -> None:
+    old = "See [the page](https://h/a) of 30 rules."
+    draft = rewrite(old, [Wrong(old, "25 rules https://h/b")], Writer(old.replace("h/a", "h/b")))
+    assert draft.refused == "the rewriting drops a link, a footnote or other markup"
+    new = "See [the leaflet](https://h/a) of 25 rules."
+    assert rewrite(old, [Wrong(old, "The leaflet of 25 rules")], Writer(new)).text == new
+
+
+@pytest.mark.parametrize("begins", ["- ", "# ", "> ", "1. ", "<div>", "[x]: "])
+def test_a_sentence_becomes_no_other_block(begins: str) -> None:
+    old = "Annual leave in Kiel is 30 days."
+    draft = rewrite(old, [Wrong(old, "25 1 x div")], Writer(begins + old.replace("30", "25")))
+    assert draft.text is None
+    assert "markup" in (draft.refused or "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Leave is 30 days.", "Leave is 25 days.", ("30", "25")),
+        ("**Leave** is 30.", "Leave is 25.", ("30", "25")),
+        ("Pets may come.", "Pets may not come.", ("may", "may not")),
+        ("Pets may not come.", "Pets may come.", ("may not", "may")),
+        ("Pets may come.", "No pets may come.", ("Pets", "No pets")),
+        ("It is 7 a day, all 9.", "It is 8 a day, all 10.", ("7 a day, all 9", "8 a day, all 10")),
+        ("It is (30) days.", "It is (25) days.", ("30", "25")),
+        ("Leave is **30** days.", "Leave is 30 days.", ("", "")),
+        ("One", "Two words", ("One", "Two words")),
+    ],
+)  # fmt: skip
+def test_what_changed_is_one_run_of_words(old: str, new: str, expected: tuple[str, str]) -> None:
+    assert changed(old, new) == expected
+
+
+def test_words_stand_by_themselves() -> None:
+    text = "25 of K-25 and 25.5, (25), 1,25 or 25."
+    assert [m.start() for m in standing("25", text)] == [0, 22, len(text) - 3]
