@@ -49,7 +49,7 @@ PGMPY = "pgmpy"
     type=click.IntRange(1, 26),
     default=Limits().max_width,
     show_default=True,
-    help="Widest part solved exactly in one piece; each more doubles time and memory.",
+    help="Widest part solved exactly; each more doubles time and memory.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(

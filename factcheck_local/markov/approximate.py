@@ -96,11 +96,14 @@ def _pooled(believed: Table, sampled: Table, noise: Table) -> tuple[Table, float
 
     The squared difference of the two is, on average, the bias of belief propagation
     plus the variance of the samples. What of it the variance does not explain is taken as
-    the bias, the same for every variable.
+    the bias, the same for every variable. That no bias shows does not make the beliefs exact:
+    the error is estimated with one that is two standard errors larger.
     """
     variance = np.maximum(noise, 1e-9) ** 2
     difference = sampled - believed
-    bias = max(0.0, float(np.mean(difference**2 - variance)))
+    unexplained = difference**2 - variance
+    bias = max(0.0, float(unexplained.mean()))
     trust = bias / (bias + variance)
-    remaining = np.sqrt(trust * variance + (1 - trust) * bias)
+    possible = bias + 2 * float(unexplained.std()) / np.sqrt(len(unexplained))
+    remaining = np.sqrt(trust**2 * variance + (1 - trust) ** 2 * possible)
     return np.clip(believed + trust * difference, 0.0, 1.0), float(remaining.max(initial=0.0))

@@ -78,7 +78,7 @@ def compile_network(network: Network) -> Arrays:
             larger[key] = larger[key] + table if key in larger else table
     if single:
         np.add.at(unary, single, log_table(np.array(single_tables)))
-    ends, tables = merge_pairs(
+    ends, tables = _merge_pairs(
         np.array(pair, dtype=np.intp).reshape(-1, 2),
         log_table(np.array(pair_tables, dtype=np.float64).reshape(-1, 2, 2)),
         len(position),
@@ -100,7 +100,7 @@ def part_of(ends: Indices, count: int) -> NDArray[np.int32]:
     return label
 
 
-def merge_pairs(ends: Indices, tables: Table, count: int) -> tuple[Indices, Table]:
+def _merge_pairs(ends: Indices, tables: Table, count: int) -> tuple[Indices, Table]:
     """Turn every pair so that its smaller end is first, and add up those of equal ends.
 
     Args:

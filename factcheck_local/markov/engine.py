@@ -12,10 +12,9 @@ from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov.approximate import approximate, fixed_points
 from factcheck_local.markov.arrays import Arrays, compile_network
 from factcheck_local.markov.bp import belief_propagation
-from factcheck_local.markov.condition import by_cases, cut_set
 from factcheck_local.markov.conflict import find_conflict
 from factcheck_local.markov.exact import eliminate
-from factcheck_local.markov.factors import Table, p_of_log_odds
+from factcheck_local.markov.factors import p_of_log_odds
 from factcheck_local.markov.gibbs import annealed_gibbs
 from factcheck_local.markov.limits import Limits
 from factcheck_local.markov.network import Marginals, Network
@@ -53,9 +52,8 @@ def infer(
     Args:
         network: binary variables; approximation takes pairwise factors only.
         method: ``auto`` eliminates what is narrow enough and approximates the rest by
-            belief propagation and sampling; ``exact`` refuses what is too
-            wide, after trying to fix a few variables; ``bp`` is belief propagation
-            alone, ``gibbs`` sampling alone.
+            belief propagation and sampling; ``exact`` refuses what is too wide;
+            ``bp`` is belief propagation alone, ``gibbs`` sampling alone.
         limits: what may be spent; the defaults if None.
         wanted: variables whose posteriors are asked for; all if None.
 
@@ -149,29 +147,13 @@ def _auto(arrays: Arrays, limits: Limits, wanted: Wanted) -> Solution:
 
 def _exact(arrays: Arrays, limits: Limits, wanted: Wanted) -> Solution:
     order = find_order(arrays, limits.max_width)
-    if order is not None:
-        return _eliminated(arrays, order, wanted)
-    cut = cut_set(arrays, limits.max_width, limits.max_cut)
-    if cut is None:
+    if order is None:
         raise InferenceError(
             f"exact inference is limited to width {limits.max_width}; {arrays.count} "
-            "connected variables are wider, and stay so "
-            f"with {limits.max_cut} of them fixed",
+            "connected variables are wider",
             hint="use method 'auto' for approximate marginals",
         )
-    widths: list[int] = []
-
-    def solve(case: Arrays) -> tuple[Table, float]:
-        reduction = reduce(case)
-        needed = reduction.needed(wanted)
-        parts = [_exact(part.arrays, limits, needed[part.members]) for part in reduction.parts]
-        widths.extend(part.width for part in parts)
-        log_z = reduction.log_scale + sum(part.log_z for part in parts)
-        return reduction.restore([part.p_true for part in parts]), log_z
-
-    p_true, log_z = by_cases(arrays, cut, solve)
-    width = max(widths, default=0)
-    return Solution(p_true, log_z, f"exact ({2 ** len(cut)} cases of width {width})", width=width)
+    return _eliminated(arrays, order, wanted)
 
 
 def _eliminated(arrays: Arrays, order: Order, wanted: Wanted) -> Solution:

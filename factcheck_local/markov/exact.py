@@ -25,9 +25,10 @@ from factcheck_local.markov.arrays import Arrays
 from factcheck_local.markov.factors import Table
 from factcheck_local.markov.order import Order, bits
 
-#: Natural logarithm up to which weights relative to the likely assignment are
-#: kept linear. Entries that underflow then are below e^-200 of Z, all together.
-_LINEAR = 500.0
+#: Natural logarithm of what all assignments together may weigh, relative to the likely one, for
+#: tables to be linear: floats end at e^709. An entry that underflows is below e^-745, and so
+#: what it stands for below e^-95 of Z.
+_LINEAR = 650.0
 
 _SWEEPS = 10
 
@@ -121,9 +122,8 @@ def upwards(arrays: Arrays, order: Order) -> tuple[list[Clique], Algebra, float]
         with, and the natural log of Z, -inf if every assignment has probability zero.
     """
     anchor = likely_assignment(arrays)
-    unary, tables, larger, log_scale, excess = _relative_to(arrays, anchor)
-    linear = excess <= _LINEAR
-    algebra = _LINEAR_ALGEBRA if linear else _LOG_ALGEBRA
+    unary, tables, larger, log_scale, bound = _relative_to(arrays, anchor)
+    algebra = _LINEAR_ALGEBRA if bound <= _LINEAR else _LOG_ALGEBRA
     place = np.empty(arrays.count, dtype=np.intp)
     place[list(order.variables)] = np.arange(arrays.count)
     cliques = [Clique() for _ in range(arrays.count)]
@@ -178,12 +178,12 @@ def likely_assignment(arrays: Arrays) -> list[int]:
 def _relative_to(
     arrays: Arrays, anchor: Sequence[int]
 ) -> tuple[Table, Table, list[tuple[tuple[int, ...], Table]], float, float]:
-    """Every potential minus its value at the anchor, what that adds up to, and the excess.
+    """Every potential minus its value at the anchor, what that adds up to, and a bound.
 
     Returns:
         Unary, pairwise and larger potentials, the log weight taken out of them, and
-        the largest log weight that any assignment could have relative to the anchor's.
-        Where the anchor is impossible, the excess is infinite.
+        the log of what all assignments together could weigh at most, relative to the
+        anchor. Where the anchor is impossible, that is infinite.
     """
     state = np.array(anchor, dtype=np.intp)
     at = np.arange(len(state))
@@ -197,9 +197,10 @@ def _relative_to(
     unary = arrays.unary - own[:, None]
     tables = arrays.tables - pair[:, None, None]
     larger = [(s, t - v) for (s, t), v in zip(arrays.larger, values, strict=True)]
-    excess = unary.max(axis=1).sum() + tables.max(axis=(1, 2), initial=0.0).sum()
-    excess += sum(t.max() for _, t in larger)
-    return unary, tables, larger, float(own.sum() + pair.sum() + sum(values)), float(excess)
+    # Not only how much one of them could weigh: there are 2^n.
+    bound = np.logaddexp(unary[:, 0], unary[:, 1]).sum()
+    bound += tables.max(axis=(1, 2), initial=0.0).sum() + sum(t.max() for _, t in larger)
+    return unary, tables, larger, float(own.sum() + pair.sum() + sum(values)), float(bound)
 
 
 class _Linear:

@@ -38,13 +38,11 @@ class Samples:
         log_z: estimate of the natural log of Z.
         error: (n,) standard error of each estimate, from the spread between chains and
             from how many of them carry the weight.
-        effective: how many equally weighted chains are worth as much, at most their number.
     """
 
     p_true: Table
     log_z: float
     error: Table
-    effective: float
 
 
 def annealed_gibbs(
@@ -93,12 +91,12 @@ def annealed_gibbs(
     log_z = peak + float(np.log(weight.mean()))
     weight /= weight.sum()
     p_true = per_chain @ weight
-    effective = float(1.0 / (weight**2).sum())
     # Where a few chains have all the weight, their own spread says nothing of the error:
     # then what counts is how far chains are apart, and how few they amount to (Kong 1992).
+    effective = 1.0 / (weight**2).sum()
     weighted = ((per_chain - p_true[:, None]) ** 2) @ weight**2
     error = np.sqrt(np.maximum(weighted, per_chain.var(axis=1) / effective))
-    return Samples(p_true, log_z, error, effective)
+    return Samples(p_true, log_z, error)
 
 
 class _Ising:

@@ -10,8 +10,6 @@ class Limits:
     Attributes:
         max_width: widest part that is eliminated; memory and time double with each. At
             20 the largest tables have 2^21 entries, 16 MB.
-        max_cut: variables that method ``exact`` may fix to get there: up to
-            ``max_width + max_cut``, in as many times 2^max_cut runs.
         starts: of belief propagation.
         chains: sampled at once, fewer on large networks.
         anneal: steps that lead the chains to the network.
@@ -20,7 +18,6 @@ class Limits:
     """
 
     max_width: int = 20
-    max_cut: int = 4
     starts: int = 6
     chains: int = 64
     anneal: int = 12

@@ -2,14 +2,13 @@
 
 A text of numbers: ``MARKOV``, the number of variables, their cardinalities, the
 number of factors, the scope of each, then the table of each, the rightmost
-variable changing fastest. Variables have numbers only; their names are kept in a
-list beside it.
+variable changing fastest. Variables have numbers, no names.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -36,17 +35,19 @@ def network_to_uai(network: Network) -> str:
     return "\n".join(lines) + "\n"
 
 
-def network_from_uai(text: str, names: Sequence[str] | None = None) -> Network:
+def network_from_uai(text: str) -> Network:
     """A Markov network of binary variables from the UAI format.
 
     Args:
-        text: the file's content.
-        names: of the variables; ``x0``, ``x1`` … if None. An empty scope is taken
-            as a constant, which has no place in a network, and refused.
+        text: the file's content. An empty scope is taken as a constant, which has no
+            place in a network, and refused.
+
+    Returns:
+        Over variables ``x0``, ``x1`` …
 
     Raises:
-        RecordError: if it is malformed, not a Markov network, not binary, or there
-            is another number of names, saying what was expected where.
+        RecordError: if it is malformed, not a Markov network or not binary, saying what
+            was expected where.
     """
     tokens = _Tokens(text)
     kind = tokens.word("the type of network")
@@ -57,11 +58,7 @@ def network_from_uai(text: str, names: Sequence[str] | None = None) -> Network:
     for i, card in enumerate(cards):
         if card != 2:
             raise RecordError(f"UAI: variable {i} has {card} values; only binary ones are taken")
-    variables = tuple(names) if names is not None else tuple(f"x{i}" for i in range(count))
-    if len(variables) != count:
-        raise RecordError(f"UAI: {count} variables, {len(variables)} names")
-    if len(set(variables)) != count or "" in variables:
-        raise RecordError("UAI: the names have to be different, and not empty")
+    variables = tuple(f"x{i}" for i in range(count))
     scopes = [_scope(tokens, i, count) for i in range(tokens.count("the number of factors"))]
     factors = []
     for i, scope in enumerate(scopes):

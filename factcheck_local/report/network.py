@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from factcheck_local.core.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
 from factcheck_local.markov import Network
 from factcheck_local.pipeline.settings import Settings, as_named_now
-from factcheck_local.pipeline.verdicts.documents import SourceVariable
-from factcheck_local.pipeline.verdicts.factreasoner import fact_network, witnesses
+from factcheck_local.pipeline.verdicts.documents import SourceVariable, count_once
+from factcheck_local.pipeline.verdicts.factreasoner import copies, fact_network
 from factcheck_local.pipeline.verdicts.network import discounted, links_from
 
 
@@ -42,17 +42,20 @@ def network_of(
 
     Args:
         assessment: what ``to_dict`` gives.
-        priors: by source, in place of what its passages have.
+        priors: by source, in place of what its passages have. What stands for copies of a
+            text stays the one that did in the run.
     """
     changed = priors or {}
     settings = _settings(assessment["run"]["settings"])
     given = tuple(
-        Context(c["id"], c["source"], c["title"], c["text"], changed.get(c["source"], c["prior"]))
+        Context(c["id"], c["source"], c["title"], c["text"], c["prior"])
         for c in assessment["contexts"]
     )
+    same = copies(given, settings)
+    given = tuple(replace(c, prior=changed.get(c.source, c.prior)) for c in given)
     names = set(atoms_reasoned_over(assessment))
     atoms = [Atom(a["id"], a["text"], a["original"]) for a in assessment["atoms"]]
-    contexts, links = witnesses(given, links_of(assessment), settings)
+    contexts, links = count_once(given, links_of(assessment), same)
     edges = discounted(links, settings.relation_correlation)
     network, documents = fact_network(
         [a for a in atoms if a.id in names], contexts, edges, settings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from benchmarks.fact_graphs import FAMILIES, fact_graph
+from benchmarks.fact_graphs import FAMILIES, Family, fact_graph
 from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov import (
     Factor,
@@ -116,6 +116,17 @@ def test_a_frustrated_network_is_sampled_right(seed: int) -> None:
     assert found.log_z == pytest.approx(expected.log_z, abs=0.5)
 
 
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_the_error_is_no_less_than_it_is_because_no_bias_shows(family: Family) -> None:
+    networks = [fact_graph(family, 10, seed=seed) for seed in range(3)]
+    for network in networks:
+        found, expected = infer(network, limits=Limits(max_width=1)), infer(network)
+        assert expected.exact
+        error = max(abs(found.p_true[v] - p) for v, p in expected.p_true.items())
+        assert found.error is not None
+        assert found.exact or error / 2 < found.error < 0.05
+
+
 def test_sampling_is_unbiased_and_seeded() -> None:
     arrays = compile_network(fact_graph(FAMILIES[3], 4, seed=5))
     network = fact_graph(FAMILIES[3], 4, seed=5)
@@ -131,7 +142,6 @@ def test_sampling_is_unbiased_and_seeded() -> None:
         distance = np.abs(run.p_true - list(expected.p_true.values()))
         assert (distance < 5 * run.error + 1e-3).all()
         assert run.log_z == pytest.approx(expected.log_z, abs=0.05)
-        assert 1 <= run.effective <= 2000
 
 
 def test_few_chains_that_carry_all_the_weight_do_not_pass_for_certainty() -> None:
@@ -141,7 +151,6 @@ def test_few_chains_that_carry_all_the_weight_do_not_pass_for_certainty() -> Non
     found = annealed_gibbs(
         arrays, np.full((1, arrays.count), 0.0), chains=64, anneal=2, sweeps=5, seed=0
     )
-    assert found.effective < 16
     expected = enumerate_marginals(network)
     distance = np.abs(found.p_true - list(expected.p_true.values()))
     assert (distance < 3 * found.error).all()

@@ -33,17 +33,18 @@ def test_by_hand_the_rightmost_variable_changes_fastest() -> None:
 @given(relation_networks(max_variables=8))
 @settings(max_examples=40, deadline=None)
 def test_there_and_back_nothing_changes(network: Network) -> None:
-    again = network_from_uai(network_to_uai(network), network.variables)
-    assert again.variables == network.variables
+    again = network_from_uai(network_to_uai(network))
+    assert len(again.variables) == len(network.variables)
+    name = dict(zip(network.variables, again.variables, strict=True))
     for old, new in zip(network.factors, again.factors, strict=True):
-        assert new.variables == old.variables
+        assert new.variables == tuple(name[v] for v in old.variables)
         assert (new.table == old.table).all()
 
 
 def test_larger_factors_and_none_at_all() -> None:
-    cube = Factor(("x", "y", "z"), np.arange(1.0, 9.0).reshape(2, 2, 2))
-    network = Network(("x", "y", "z", "w"), (cube,))
-    again = network_from_uai(network_to_uai(network), network.variables)
+    cube = Factor(("x0", "x1", "x2"), np.arange(1.0, 9.0).reshape(2, 2, 2))
+    network = Network(("x0", "x1", "x2", "x3"), (cube,))
+    again = network_from_uai(network_to_uai(network))
     assert enumerate_marginals(again) == enumerate_marginals(network)
     assert network_from_uai(network_to_uai(Network((), ()))).variables == ()
 
@@ -69,10 +70,3 @@ def test_what_is_malformed_is_named(text: str, message: str) -> None:
     with pytest.raises(RecordError) as caught:
         network_from_uai(text)
     assert message in str(caught.value)
-
-
-def test_the_names_have_to_fit() -> None:
-    with pytest.raises(RecordError, match="2 variables, 1 names"):
-        network_from_uai(SMALL, ["a"])
-    with pytest.raises(RecordError, match="have to be different"):
-        network_from_uai(SMALL, ["a", "a"])

@@ -1,17 +1,26 @@
 """FR4: documents that stand and fall as one, and copies that count once."""
 
+from collections.abc import Sequence
+from statistics import fmean
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sources import KINDS, corpus, posteriors
-from factcheck_local.core.types import Context, EvidenceLink, RelationLabel
+from factcheck_local.core.types import (
+    Atom,
+    Context,
+    EvidenceLink,
+    Relation,
+    RelationLabel,
+    ScoredPair,
+)
 from factcheck_local.markov import Network, infer, prior_factor
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.pipeline.verdicts.documents import count_once, with_sources
 from factcheck_local.pipeline.verdicts.factreasoner import reason
-from tests.markov.enumeration import enumerate_marginals
 
 
 def passage(name: str, source: str, prior: float) -> Context:
@@ -26,15 +35,18 @@ def alone(contexts: list[Context], correlation: float) -> Network:
 
 
 @given(
-    st.lists(st.floats(0.05, 0.95), min_size=2, max_size=5),
+    st.lists(st.floats(0.01, 0.99), min_size=2, max_size=5),
     st.floats(0.0, 1.0),
 )
+@example([0.99, 0.5], 0.7)
+@example([0.9, 0.9], 1.0)
 @settings(max_examples=50, deadline=None)
-def test_passages_of_equal_prior_keep_it(priors: list[float], correlation: float) -> None:
-    same = [passage(f"c{i}", "doc", priors[0]) for i in range(len(priors))]
-    found = infer(alone(same, correlation)).p_true
-    assert found["source:doc"] == pytest.approx(priors[0], abs=1e-9)
-    assert all(found[c.id] == pytest.approx(priors[0], abs=1e-9) for c in same)
+def test_passages_keep_their_priors(priors: list[float], correlation: float) -> None:
+    """However different they are: one of 0.99 beside one of 0.5 allows no correlation of 0.7."""
+    contexts = [passage(f"c{i}", "doc", prior) for i, prior in enumerate(priors)]
+    found = infer(alone(contexts, correlation)).p_true
+    assert found["source:doc"] == pytest.approx(fmean(priors), abs=1e-9)
+    assert [found[c.id] for c in contexts] == pytest.approx(priors, abs=1e-9)
 
 
 def test_two_passages_correlate_by_the_square() -> None:
@@ -50,13 +62,6 @@ def test_two_passages_correlate_by_the_square() -> None:
     joint /= joint.sum()
     both = joint[:, 1, 1].sum()
     assert (both - prior**2) / (prior * (1 - prior)) == pytest.approx(r**2)
-
-
-def test_different_priors_are_kept_as_long_as_nothing_is_cut() -> None:
-    contexts = [passage("x", "doc", 0.7), passage("y", "doc", 0.8)]
-    found = enumerate_marginals(alone(contexts, 0.5)).p_true
-    assert found["x"] == pytest.approx(0.7)
-    assert found["y"] == pytest.approx(0.8)
 
 
 def test_certain_priors_and_lone_passages_are_left_alone() -> None:
@@ -104,6 +109,104 @@ def test_an_equivalence_with_a_copy_counts_once_whichever_way_round() -> None:
         ("b", "m", RelationLabel.CONTRADICTION, 0.6),
         ("m", "b", RelationLabel.CONTRADICTION, 0.6),
     ]
+
+
+ENTAILS = Relation(0.9, 0.05, 0.05)
+CONTRADICTS = Relation(0.05, 0.9, 0.05)
+FR4 = Settings(assessor="fr4")
+
+
+def claims(*names: str) -> list[Atom]:
+    return [Atom(name, f"Claim {name}.", f"Claim {name}.") for name in names]
+
+
+def written(name: str, source: str, text: str, prior: float = 0.9) -> Context:
+    return Context(name, source, "", text, prior)
+
+
+def p_true(
+    atoms: Sequence[Atom], contexts: Sequence[Context], pairs: Sequence[ScoredPair]
+) -> dict[str, float]:
+    marginals = reason(atoms, contexts, pairs, FR4, explained=False).marginals
+    assert marginals is not None
+    return {atom.id: marginals.p_true[atom.id] for atom in atoms}
+
+
+def lone(prior: float) -> float:
+    """P of a claim for which one passage speaks."""
+    return prior * (0.9 + 0.5 * 0.05) + (1 - prior) * 0.5
+
+
+@pytest.mark.parametrize("read", [("old",), ("new",), ("old", "new")])
+def test_without_a_source_what_others_copied_from_it_is_still_said(read: tuple[str, ...]) -> None:
+    """Whichever of the two was read: what is said of the one holds of all."""
+    contexts = [written("old", "old.md", "Dogs may come.", 0.2)]
+    contexts += [written("new", "new.md", "Dogs may come.", 0.95)]
+    pairs = [ScoredPair(name, "a", ENTAILS) for name in read]
+    own = reason(claims("a"), contexts, pairs, FR4).sensitivity["a"]
+    if len(read) == 2:
+        assert own.without == pytest.approx({"old.md": lone(0.95), "new.md": lone(0.2)})
+        assert own.alone == pytest.approx({"old.md": lone(0.2), "new.md": lone(0.95)})
+    # That the text says so was read once, and the claim turns on that.
+    assert own.pivotal is not None
+    assert own.pivotal.premise == read[-1]
+    # Either source's prior can only raise the other's.
+    assert (own.low, own.high) == pytest.approx((lone(0.5), lone(0.99)))
+
+
+def a_world(seed: int) -> tuple[list[Atom], list[Context], list[ScoredPair]]:
+    """Claims, passages with copies among them, and what was read of some, at random."""
+    rng = np.random.default_rng(seed)
+    atoms = claims("a", "b", "c", "d")
+    contexts = [
+        written(f"p{i}", f"s{rng.integers(4)}", f"Text {rng.integers(5)}.", rng.choice([0.4, 0.9]))
+        for i in range(9)
+    ]
+    pairs = {
+        (x, y): ScoredPair(x, y, ENTAILS if rng.uniform() < 0.6 else CONTRADICTS)
+        for x in (str(rng.choice([c.id for c in contexts])) for _ in range(9))
+        for y in (str(rng.choice([a.id for a in atoms] + [c.id for c in contexts])),)
+        if x != y
+    }
+    return atoms, contexts, list(pairs.values())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_without_a_source_is_as_if_it_had_not_been_found(seed: int) -> None:
+    atoms, contexts, pairs = a_world(seed)
+    found = reason(atoms, contexts, pairs, FR4).sensitivity
+    for source in {c.source for c in contexts}:
+        gone = {c.id for c in contexts if c.source == source}
+        expected = p_true(
+            atoms,
+            [c for c in contexts if c.id not in gone],
+            [x for x in pairs if not gone & {x.premise, x.hypothesis}],
+        )
+        for name, own in found.items():
+            if source in own.without:
+                assert own.without[source] == pytest.approx(expected[name], abs=1e-9)
+            else:
+                assert expected[name] == pytest.approx(p_true(atoms, contexts, pairs)[name])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_order_of_retrieval_decides_nothing(seed: int) -> None:
+    atoms, contexts, pairs = a_world(seed)
+    assert p_true(atoms, contexts[::-1], pairs) == pytest.approx(p_true(atoms, contexts, pairs))
+
+
+def test_a_trusted_page_does_not_fall_with_the_archive_that_keeps_it() -> None:
+    """The archive is caught out on b, c and d; what it copied from the handbook stays said."""
+    contexts = [written("x1", "archive.md", "Dogs may come.", 0.6)]
+    contexts += [written("x2", "handbook.md", "Dogs may come.", 0.9)]
+    contexts += [written(f"old-{n}", "archive.md", f"Old {n}.", 0.6) for n in "bcd"]
+    contexts += [written(f"new-{n}", f"{n}.md", f"New {n}.", 0.95) for n in "bcd"]
+    pairs = [ScoredPair(name, "a", ENTAILS) for name in ("x1", "x2")]
+    pairs += [ScoredPair(f"old-{n}", n, ENTAILS) for n in "bcd"]
+    pairs += [ScoredPair(f"new-{n}", n, CONTRADICTS) for n in "bcd"]
+    pairs += [ScoredPair(f"new-{n}", f"old-{n}", CONTRADICTS) for n in "bcd"]
+    for found in (contexts, contexts[::-1]):
+        assert p_true(claims(*"abcd"), found, pairs)["a"] == pytest.approx(lone(0.9))
 
 
 def test_a_source_caught_out_loses_weight_everywhere() -> None:

@@ -25,6 +25,16 @@ class SourceVariable:
     prior: float
 
 
+def said_once(link: EvidenceLink, same: Mapping[str, str]) -> tuple[str, str, RelationLabel]:
+    """A link's premise, hypothesis and label with copies merged, as ``count_once`` takes them."""
+    premise = same.get(link.premise, link.premise)
+    hypothesis = same.get(link.hypothesis, link.hypothesis)
+    if link.label is RelationLabel.EQUIVALENCE and hypothesis < premise:
+        # It has no direction: ``links_from`` names the smaller id first, so does this.
+        premise, hypothesis = hypothesis, premise
+    return premise, hypothesis, link.label
+
+
 def count_once(
     contexts: Sequence[Context], links: Sequence[EvidenceLink], same: Mapping[str, str]
 ) -> tuple[tuple[Context, ...], tuple[EvidenceLink, ...]]:
@@ -37,21 +47,18 @@ def count_once(
         contexts: all passages.
         links: between them and the atoms.
         same: id of a passage -> id of the one that stands for it, as
-            ``retrieval.duplicates.near_duplicates`` gives them.
+            ``factreasoner.copies`` gives them; where there are none all stays as it is.
     """
+    if not same:
+        return tuple(contexts), tuple(links)
     prior: dict[str, float] = {}
     for context in contexts:
         name = same.get(context.id, context.id)
         prior[name] = max(prior.get(name, 0.0), context.prior)
     kept = tuple(replace(c, prior=prior[c.id]) for c in contexts if c.id in prior)
-    strongest: dict[tuple[str, str, str], EvidenceLink] = {}
+    strongest: dict[tuple[str, str, RelationLabel], EvidenceLink] = {}
     for link in links:
-        premise = same.get(link.premise, link.premise)
-        hypothesis = same.get(link.hypothesis, link.hypothesis)
-        if link.label is RelationLabel.EQUIVALENCE:
-            # It has no direction: ``links_from`` names the smaller id first, so does this.
-            premise, hypothesis = sorted((premise, hypothesis))
-        key = (premise, hypothesis, link.label.value)
+        premise, hypothesis, _ = key = said_once(link, same)
         known = strongest.get(key)
         if premise != hypothesis and (known is None or link.strength > known.strength):
             strongest[key] = replace(link, premise=premise, hypothesis=hypothesis)
@@ -68,7 +75,8 @@ def with_sources(
 
         P(C | S) = π + r √(π(1-π)) √((1-s)/s),   P(C | ¬S) = π - r √(π(1-π)) √(s/(1-s))
 
-    with s = P(S), cut to [0, 1]. Two passages of a document then correlate by r².
+    with s = P(S). Two passages of a document then correlate by r². Where one of the two would
+    leave [0, 1], r is the largest with which it does not, for this passage.
     (Latent reliability of a source as in truth discovery: Pasternack and Roth 2013,
     "Latent credibility analysis".)
 
@@ -105,10 +113,10 @@ def _dependence(document: SourceVariable, context: Context, correlation: float) 
     scope, prior, reliable = (document.variable, context.id), context.prior, document.prior
     if not (0.0 < prior < 1.0 and 0.0 < reliable < 1.0):
         return Factor(scope, [[1.0, 1.0], [1.0, 1.0]])
+    root = math.sqrt(reliable / (1.0 - reliable))
+    # No wider than both stay probabilities: one cut by itself would change the prior.
     spread = correlation * math.sqrt(prior * (1.0 - prior))
-    given = [
-        prior - spread * math.sqrt(reliable / (1.0 - reliable)),
-        prior + spread * math.sqrt((1.0 - reliable) / reliable),
-    ]
-    rows = [min(1.0, max(0.0, p)) for p in given]
+    spread = min(spread, prior / root, (1.0 - prior) * root)
+    # What is cut here is rounding.
+    rows = [max(0.0, prior - spread * root), min(1.0, prior + spread / root)]
     return Factor(scope, [[(1 - p) / (1 - prior), p / prior] for p in rows])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -52,16 +53,17 @@ class Posterior:
     untried: int = 0
 
 
-def witnesses(
-    contexts: Sequence[Context], links: Sequence[EvidenceLink], settings: Settings
-) -> tuple[tuple[Context, ...], tuple[EvidenceLink, ...]]:
-    """The passages and links that enter the network.
+def copies(contexts: Sequence[Context], settings: Settings) -> dict[str, str]:
+    """Which passage stands for each in the network; empty where copies count as they stand.
 
-    In FR4 copies of a text count once; what is said of the one holds of all.
+    In FR4 it is the one of the highest prior, so that a trusted page does not stand and fall
+    with an archive that keeps its text; among equals one of the document of the most
+    passages, of which most is known. The order of retrieval decides nothing.
     """
-    if settings.assessor == "fr4":
-        return count_once(contexts, links, near_duplicates(contexts))
-    return tuple(contexts), tuple(links)
+    if settings.assessor != "fr4":
+        return {}
+    known = Counter(c.source for c in contexts)
+    return near_duplicates(sorted(contexts, key=lambda c: (-c.prior, -known[c.source], c.id)))
 
 
 def fact_network(
@@ -70,7 +72,7 @@ def fact_network(
     links: Sequence[EvidenceLink],
     settings: Settings,
 ) -> tuple[Network, list[SourceVariable]]:
-    """The network over ``witnesses``, and the documents' variables that FR4 adds to it.
+    """The network over passages that ``count_once`` left, and the documents' variables of FR4.
 
     ``links`` have the strengths of ``verdicts.network.discounted``.
     """
@@ -98,24 +100,30 @@ def reason(
         explained: whether it is solved again and again to find what each atom rests on.
     """
     links = links_from(pairs)
-    passages, edges = witnesses(contexts, links, settings)
 
     def solve(
         claims: Sequence[Atom], given: Sequence[Context], between: Sequence[EvidenceLink]
     ) -> tuple[Marginals, list[SourceVariable]]:
-        # Here, so that a network without some of the links does not count them.
-        together = discounted(between, settings.relation_correlation)
-        network, documents = fact_network(claims, given, together, settings)
+        # Both here: a network without some of the links does not count them, and one without
+        # a source still has what others copied from it.
+        passages, edges = count_once(given, between, copies(given, settings))
+        together = discounted(edges, settings.relation_correlation)
+        network, documents = fact_network(claims, passages, together, settings)
         wanted = (*(a.id for a in claims), *(d.variable for d in documents))
         return infer(network, settings.method, wanted=wanted), documents
 
     try:
-        marginals, documents = solve(atoms, passages, edges)
+        marginals, documents = solve(atoms, contexts, links)
         found: Mapping[str, Sensitivity] = {}
         untried = 0
         if explained:
             found, untried = sensitivity(
-                atoms, passages, edges, marginals.p_true, lambda *parts: solve(*parts)[0].p_true
+                atoms,
+                contexts,
+                links,
+                copies(contexts, settings),
+                marginals.p_true,
+                lambda *parts: solve(*parts)[0].p_true,
             )
     except InferenceError as error:
         return Posterior(links, None, str(error))

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from factcheck_local.core.types import Atom, Context, EvidenceLink, Sensitivity
+from factcheck_local.core.types import Atom, Context, EvidenceLink, RelationLabel, Sensitivity
 from factcheck_local.markov.arrays import part_of
+from factcheck_local.pipeline.verdicts.documents import said_once
 
 #: P(true) of every variable, given contexts and links.
 Solve = Callable[[Sequence[Atom], Sequence[Context], Sequence[EvidenceLink]], Mapping[str, float]]
@@ -24,15 +25,20 @@ def sensitivity(
     atoms: Sequence[Atom],
     contexts: Sequence[Context],
     links: Sequence[EvidenceLink],
+    same: Mapping[str, str],
     p_true: Mapping[str, float],
     solve: Solve,
 ) -> tuple[dict[str, Sensitivity], int]:
     """Solve the network again with one thing changed at a time.
 
+    Copies of a text are sources of their own, as what one of them says stays said without it. A
+    relation that was read of a text is one, however many passages have that text.
+
     Args:
         atoms: those with a posterior.
-        contexts: their contexts.
-        links: the edges of the network.
+        contexts: their contexts, copies among them.
+        links: the edges between them.
+        same: id of a passage -> id of the one that ``solve`` takes it for, if it is a copy.
         p_true: the posteriors as they are.
         solve: builds and solves a network; it has no more zeros than the whole one.
 
@@ -43,7 +49,7 @@ def sensitivity(
     runs = MAX_RUNS
     found: dict[str, Sensitivity] = {}
     untried = 0
-    for part_atoms, part_contexts, part_links in _parts(atoms, contexts, links):
+    for part_atoms, part_contexts, part_links in _parts(atoms, contexts, links, same):
         without: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
         alone: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
         low = {a.id: p_true[a.id] for a in part_atoms}
@@ -78,12 +84,22 @@ def sensitivity(
                     high[atom] = max(high[atom], solved[atom])
             runs -= 2 + len(PRIOR_RANGE)
         turning: dict[str, tuple[float, EvidenceLink]] = {}
-        for link in sorted(part_links, key=lambda x: -x.strength):
+        said = {id(x): said_once(x, same) for x in part_links}
+        tried: dict[tuple[str, str, RelationLabel], EvidenceLink] = {}
+        # The strongest first, and of copies the passage that stands for them.
+        for link in sorted(
+            part_links, key=lambda x: (-x.strength, same.get(x.premise) != x.premise)
+        ):
+            premise, hypothesis, _ = key = said[id(link)]
+            # What copies say of each other is in no network.
+            if premise != hypothesis:
+                tried.setdefault(key, link)
+        for key, link in tried.items():
             if runs <= 0:
                 untried += 1
                 continue
             runs -= 1
-            rest = [x for x in part_links if x is not link]
+            rest = [x for x in part_links if said[id(x)] != key]
             solved = solve(part_atoms, part_contexts, rest)
             for atom in without:
                 change = abs(solved[atom] - p_true[atom])
@@ -102,24 +118,29 @@ def _side(p: float) -> int:
 
 
 def _parts(
-    atoms: Sequence[Atom], contexts: Sequence[Context], links: Sequence[EvidenceLink]
+    atoms: Sequence[Atom],
+    contexts: Sequence[Context],
+    links: Sequence[EvidenceLink],
+    same: Mapping[str, str],
 ) -> list[tuple[list[Atom], list[Context], list[EvidenceLink]]]:
-    """What is joined by links or by a common source, without atoms that nothing relates to."""
+    """What is joined by links, by a common source or by a copy, without unrelated atoms."""
     if not links:
         return []
-    names = dict.fromkeys(name for x in links for name in (x.premise, x.hypothesis))
-    place = {name: i for i, name in enumerate(names)}
+    ends = [name for x in links for name in (x.premise, x.hypothesis)]
+    place = {name: i for i, name in enumerate(dict.fromkeys((*ends, *(c.id for c in contexts))))}
     joined = [(place[x.premise], place[x.hypothesis]) for x in links]
     first: dict[str, int] = {}
+    # Those that nothing relates to as well: a document's prior is that of all its passages, and
+    # a copy lends its own to the text.
     for c in contexts:
-        if c.id in place:
-            joined.append((place[c.id], first.setdefault(c.source, place[c.id])))
+        joined.append((place[c.id], first.setdefault(c.source, place[c.id])))
+        joined.append((place[c.id], place[same.get(c.id, c.id)]))
     labels = part_of(np.array(joined), len(place)).tolist()
     label = dict(zip(place, labels, strict=True))
     parts = [
         (
             [a for a in atoms if label.get(a.id) == part],
-            [c for c in contexts if label.get(c.id) == part],
+            [c for c in contexts if label[c.id] == part],
             [x for x in links if label[x.premise] == part],
         )
         for part in range(max(labels) + 1)

@@ -50,13 +50,14 @@ function relationTable(label, p, priorY, parameterisation) {
   return label === "entailment" ? [premiseFalse, q, premiseFalse, p] : [premiseFalse, p, premiseFalse, q];
 }
 
-/** P(passage | document) / P(passage), see sources.py. */
+/** P(passage | document) / P(passage), as verdicts/documents.py has it. */
 function dependenceTable(document, prior, correlation) {
   if (!(prior > 0 && prior < 1 && document > 0 && document < 1)) return [1, 1, 1, 1];
-  const spread = correlation * Math.sqrt(prior * (1 - prior));
-  const within = (p) => Math.min(1, Math.max(0, p));
-  const ifNot = within(prior - spread * Math.sqrt(document / (1 - document)));
-  const ifSo = within(prior + spread * Math.sqrt((1 - document) / document));
+  const root = Math.sqrt(document / (1 - document));
+  const wanted = correlation * Math.sqrt(prior * (1 - prior));
+  const spread = Math.min(wanted, prior / root, (1 - prior) * root);
+  const ifNot = Math.max(0, prior - spread * root);
+  const ifSo = Math.min(1, prior + spread / root);
   return [(1 - ifNot) / (1 - prior), (1 - ifSo) / (1 - prior), ifNot / prior, ifSo / prior];
 }
 

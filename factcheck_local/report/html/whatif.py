@@ -2,7 +2,7 @@
 
 Tables are not handed over: those of a passage's relations, and of FR4's documents,
 depend on priors, so the page builds them by the same formulas (``markov/factors.py``,
-``sources.py``) and eliminates in the order that is found here.
+``verdicts/documents.py``) and eliminates in the order that is found here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from factcheck_local.core.errors import FactcheckError
 from factcheck_local.markov import Network, infer
 from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.order import Order, min_fill, neighbourhoods
-from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
+from factcheck_local.pipeline.verdicts.factreasoner import copies
 from factcheck_local.report.network import RunNetwork, network_of
 from factcheck_local.report.stored import is_judged
 
@@ -87,7 +87,7 @@ def _model(
 ) -> dict[str, Any]:
     position = joined.positions
     sources = list(dict.fromkeys(c.source for c in run.given))
-    same = near_duplicates(run.given) if run.settings.assessor == "fr4" else {}
+    same = copies(run.given, run.settings)
     passages: dict[str, list[tuple[int, float]]] = {}
     for c in run.given:
         passages.setdefault(same.get(c.id, c.id), []).append((sources.index(c.source), c.prior))
