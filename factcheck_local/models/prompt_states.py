@@ -19,6 +19,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -90,7 +91,9 @@ class PromptStates:
             for path in self._folder.glob(f"{self._key(context, adapter, tokens)}.*.state"):
                 whole = path.name.split(".")[1] == sha256_of(path)[:DIGITS]
                 if whole and context.load(path, tokens):
-                    os.utime(path)  # the latest used are kept
+                    # The latest used are kept; in a store that is only read, any are.
+                    with suppress(OSError):
+                        os.utime(path)
                     return True
                 logger.info("%s: damaged; the prompt is read again", path)
                 found = False

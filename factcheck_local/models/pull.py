@@ -3,8 +3,9 @@
 Beside it only pip fetches, in a process of its own: wheels, for ``models export --with-wheels``.
 Whatever else reaches a network talks to addresses that the user named (``SECURITY.md``).
 
-Every part is checked before it is kept and kept until the whole is there, so
-that an interrupted pull continues where it stopped.
+Every part that comes from the package index is checked before it is kept and kept until the whole
+is there, so that an interrupted pull continues where it stopped. From the hub it begins again: what
+its library has of a file goes with the interruption.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def _look_up_hub() -> None:
 
 
 def _pull_hub(card: ModelCard, source: HubSource, progress: ByteProgress) -> None:
-    """Download from the Hugging Face hub, which resumes by itself."""
+    """Download from the Hugging Face hub, each file whole."""
     try:
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
@@ -208,7 +209,9 @@ def _pull_hub(card: ModelCard, source: HubSource, progress: ByteProgress) -> Non
     _look_up_hub()
     # The errors of the HTTP library beneath; which one that is differs between versions.
     transport: Any = HfHubHTTPError.__bases__
-    failures: tuple[type[Exception], ...] = (LocalEntryNotFoundError, OSError, *transport)
+    # What fetches large files for it, hf_xet, raises a RuntimeError and nothing narrower.
+    failures: tuple[type[Exception], ...]
+    failures = (LocalEntryNotFoundError, OSError, RuntimeError, *transport)
     for file in card.files:
         try:
             with tempfile.TemporaryDirectory() as scratch, hub_reachable():

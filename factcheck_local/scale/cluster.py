@@ -35,7 +35,7 @@ def connected(address: str | None) -> Iterator[Any]:
         The module ``ray``.
 
     Raises:
-        InputError: if Ray is not installed, or there is no such cluster.
+        InputError: if Ray is not installed or does not start, or there is no such cluster.
         EgressError: if the cluster reports its usage.
     """
     os.environ[USAGE] = "0"
@@ -50,19 +50,21 @@ def connected(address: str | None) -> Iterator[Any]:
             "--workers: Ray is not installed", hint="pip install 'factcheck-local[scale]'"
         ) from error
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-    if address is None:
-        ray.init(address="local", include_dashboard=False, **options)
-    else:
-        place = urlsplit(address)
-        egress.allow(place.hostname or "", place.port or 0)
-        try:
+    failures = (OSError, RuntimeError, ValueError, ray.exceptions.RayError)
+    try:
+        if address is None:
+            ray.init(address="local", include_dashboard=False, **options)
+        else:
+            place = urlsplit(address)
+            egress.allow(place.hostname or "", place.port or 0)
             try:
                 ray.init(address, **options)
             except ConnectionAbortedError:
                 # A busy head may not start the server of this client within Ray's 30 seconds.
                 ray.init(address, **options)
-        except (ConnectionError, RuntimeError, ray.exceptions.RayError) as error:
-            raise InputError(f"{address}: no cluster of Ray: {last_line(error)}") from error
+    except failures as error:
+        what = "Ray does not start here" if address is None else f"{address}: no cluster of Ray"
+        raise InputError(f"{what}: {last_line(error)}") from error
     try:
         if address is not None:
             _check_usage(ray, address)

@@ -281,6 +281,9 @@ HOSTILE: dict[str, list[tuple[str, bytes] | tarfile.TarInfo]] = {
     "a card of the package": [manifest(shipped=True), FILE],
     "a card with sources": [manifest(sources=[]), FILE],
     "a server": [manifest(backend="openai_server", files=[], options={"url": "http://x/v1"})],
+    "a licence that steers a terminal": [manifest(licence="\x1b]0;x\x07"), FILE],
+    "a title that is a list": [manifest(title=["Tiny"]), FILE],
+    "a note of two lines": [manifest(note="a\nb"), FILE],
     "a role that is none": [manifest(role="boss"), FILE],
     "another file above": [(MANIFEST, json.dumps(value() | {"others": [OTHER]}).encode()), FILE],
     "a model twice": [(MANIFEST, json.dumps(value() | {"models": TWICE}).encode()), FILE],
@@ -422,6 +425,7 @@ def test_an_empty_environment_is_filled_from_a_bundle(own: ModelCard, tmp_path: 
         line for line in lines if line.startswith("  ") and "factcheck models" not in line
     )
     assert "--no-index" in steps
+    assert "factcheck\\Scripts\\ instead of" in "\n".join(lines)
     done = run(steps + "\nfactcheck/bin/python -m tiny_app", stick)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"{digest}  -\nwell\n")

@@ -16,6 +16,7 @@ from factcheck_local.models.add import add_model
 from factcheck_local.models.cards import (
     ROLES,
     HubSource,
+    ModelCard,
     PackageSource,
     data_directory,
     find_card,
@@ -24,6 +25,7 @@ from factcheck_local.models.cards import (
 )
 from factcheck_local.models.chat_format import CHAT_FORMATS, chat_format
 from factcheck_local.models.registry import BACKENDS, DEFAULT_EMBEDDER, DEFAULT_LLM, load_model
+from factcheck_local.pipeline.relation.load import scorer_key
 
 from .helpers import card, sha256, write
 
@@ -127,6 +129,11 @@ def test_wrong_role() -> None:
         (("context_length = 512", ""), "option context_length .* expected int"),
         (("context_length = 512", 'context_length = "512"'), "option context_length"),
         (('chat_format = "chatml"', ""), "option chat_format .* expected str"),
+        (('licence = "none"', "licence = []"), r"licence \[\]: expected one line of text"),
+        (('licence = "none"', r'licence = "\u001b[2J"'), r"licence '\\x1b\[2J': expected one line"),
+        (('title = "Own"', r'title = "O\u202ewn"'), r"title 'O\\u202ewn': expected one line"),
+        (('title = "Own"', 'title = "Own"\nnote = "a\\nb"'), r"note 'a\\nb': expected one line"),
+        (('backend = "llama_cpp"', "backend = {}"), r"backend \{\}: expected one line of text"),
     ],
 )
 def test_malformed_card(home: Path, change: tuple[str, str], message: str) -> None:
@@ -194,7 +201,7 @@ def test_check(home: Path) -> None:
         ModelError, match=r"model tiny is not here: .*model\.gguf is missing"
     ) as missing:
         found.check()
-    assert missing.value.hint == "factcheck models pull tiny"
+    assert missing.value.hint == "factcheck models import BUNDLE, again"
     assert not isinstance(missing.value, ChecksumError)
 
     folder = home / "models" / "tiny"
@@ -212,6 +219,33 @@ def test_check(home: Path) -> None:
 
     write(folder, {"extra/words.txt": b"a b"})
     assert not found.is_installed()
+
+
+def test_what_brings_files_back(home: Path, tmp_path: Path) -> None:
+    """Only a model with sources can be pulled."""
+    pulled = "factcheck models pull tiny"
+    added = f"delete {home / 'cards/tiny.toml'}, then: factcheck models add tiny PATH, again"
+    imported = "factcheck models import BUNDLE, again"
+    installed = "pip install --force-reinstall factcheck-local"
+    shipped = Path(package.__path__[0]) / "weights/no-such-model"
+    cases: list[tuple[dict[str, object], str, str]] = [
+        ({"sources": (HubSource("a/b", {"m": "m"}),)}, pulled, f"delete it, then: {pulled}"),
+        ({"location": tmp_path / "own"}, added, added),
+        ({}, imported, imported),
+        ({"id": "no-such-model", "location": shipped}, installed, installed),
+    ]
+    for changes, missing, altered in cases:
+        found = card({"m": b"GGUF"}, **changes)
+        with pytest.raises(ModelError, match="is missing") as caught:
+            found.check()
+        assert caught.value.hint == missing
+        if found.is_shipped:
+            continue
+        write(found.folder, {"m": b"GGUX"})
+        with pytest.raises(ChecksumError) as wrong:
+            found.check()
+        assert wrong.value.hint == altered
+        (found.folder / "m").unlink()
 
 
 def test_hash_of_a_model() -> None:
@@ -266,6 +300,20 @@ def test_cards_are_read_without_the_backends() -> None:
     assert done.stdout.strip() == ""
 
 
+def test_what_is_kept_of_a_model_is_of_its_chat_format() -> None:
+    """The same weights read another text; those of the package keep the hash of their files."""
+
+    def reading(name: str) -> ModelCard:
+        options = {"context_length": 512, "chat_format": name}
+        return card({"model.gguf": b"GGUF"}, options=options)
+
+    assert len({reading(name).sha256 for name in CHAT_FORMATS}) == len(CHAT_FORMATS)
+    assert {reading(name).weights for name in CHAT_FORMATS} == {sha256(b"GGUF")}
+    assert scorer_key(reading("chatml")) != scorer_key(reading("llama3"))
+    for found in map(read_card, SHIPPED):
+        assert found.sha256 == found.weights
+
+
 # -------------------------------------------------------------------- adding
 
 
@@ -276,7 +324,7 @@ def test_add_llm(home: Path, tmp_path: Path, name: str) -> None:
     added = add_model("own", path, "llm", chat_format_name="llama3", context_length=1024)
     assert find_card("own", "llm") == added, "the card says what add_model returned"
     assert [f.path for f in added.files] == [name]
-    assert added.sha256 == sha256(b"GGUF and so on")
+    assert added.weights == sha256(b"GGUF and so on")
     assert added.options == {"context_length": 1024, "chat_format": "llama3"}
     assert added.folder == path.parent
     assert not (home / "models").exists(), "the files stay where they are"
@@ -290,10 +338,14 @@ def test_add_encoder_folder(home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "nli"
     files = {"config.json": b"{}", "model.safetensors": b"weights", "sub/vocab.txt": b"a"}
     write(folder, files | {"pytorch_model.bin": b"pickle", "onnx/model.onnx": b"graph"})
+    kept_by_others = {".git/HEAD": b"main", "sub/.DS_Store": b"", ".cache/x.lock": b""}
+    write(folder, kept_by_others)
     added = add_model("nli", folder, "encoder")
     assert find_card("nli", "encoder") == added
     assert {f.path: f.size for f in added.files} == {n: len(d) for n, d in files.items()}
     assert added.backend == "transformers"
+    write(folder, {".git/HEAD": b"other"})
+    added.check()
     embedder = add_model("emb", folder, "embedder")
     assert embedder.backend == "sentence_transformers"
     assert sorted(p.name for p in (home / "cards").iterdir()) == ["emb.toml", "nli.toml"]

@@ -6,7 +6,9 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import numpy as np
 import pytest
 
@@ -179,6 +181,23 @@ def test_a_server_without_a_distribution_is_sampled(
     assert sum("logprobs" in a.body for a in server.asked) == 1, "decided once"
 
 
+def test_threads_that_begin_together_ask_for_logprobs_once(serve: Serve, connect: Connect) -> None:
+    """Those that waited for the first reply's word on it do not ask again, and fail."""
+    refused = Answer({"error": {"message": "logprobs is not supported"}}, 500)
+
+    def script(asked: Asked) -> Answer | Json:
+        if "logprobs" in asked.body:
+            time.sleep(0.3)
+        return sampled(refused)(asked)
+
+    server = serve(script)
+    model = connect(server.url)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda which: model.score_labels(CHAT, [which], LABELS), "abcd"))
+    assert all(np.exp(scores[0]) == VOTED for scores in found)
+    assert sum("logprobs" in a.body for a in server.asked) == 1
+
+
 def test_samples_that_give_no_label(serve: Serve, connect: Connect) -> None:
     server = serve(always(completion("That depends.")))
     model = connect(server.url, samples=3)
@@ -293,6 +312,20 @@ def test_a_slow_server(serve: Serve, connect: Connect) -> None:
         connect(server.url, timeout_seconds=0.2).generate(CHAT, max_tokens=3)
     assert time.monotonic() - begun < 0.6
     assert len(server.asked) == 1, "it is still at work on this one"
+
+
+def test_a_server_that_takes_no_connection(
+    serve: Serve, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wait for that is shorter than the one for a reply."""
+    model = connect(serve(always(completion("yes"))).url)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise httpx.ConnectTimeout("timed out")
+
+    monkeypatch.setattr(httpx.Client, "stream", refuse)
+    with pytest.raises(ScoringError, match=r"/completions: no connection within 10 s$"):
+        model.generate(CHAT, max_tokens=3)
 
 
 def test_a_reply_that_does_not_end(
@@ -429,3 +462,42 @@ def test_the_hash_names_the_server(serve: Serve, connect: Connect) -> None:
     other_weights = connect(server.url, model="served").sha256
     other_address = connect(serve(always(completion("x")), listed).url, model="served").sha256
     assert len({first, other_name, other_weights, other_address}) == 4
+
+
+def test_the_hash_says_how_it_is_asked(serve: Serve, connect: Connect) -> None:
+    """Kept scores of another format, or of so many samples, are no longer this model's."""
+    offers = False
+
+    def script(asked: Asked) -> Json:
+        reply = chat_completion if "messages" in asked.body else completion
+        return reply("A", TOP if offers and "logprobs" in asked.body else None)
+
+    server = serve(script)
+    names = {
+        connect(server.url, **options).sha256
+        for options in ({}, {"chat_format": None}, {"chat_format": "llama3"}, {"samples": 50})
+    }
+    offers = True
+    with_logprobs = connect(server.url)
+    names |= {with_logprobs.sha256, connect(server.url, chat_format=None).sha256}
+    assert len(names) == 6
+    assert connect(server.url, samples=50).sha256 == with_logprobs.sha256, "none were drawn"
+
+
+def test_the_hash_costs_one_question(serve: Serve, connect: Connect) -> None:
+    server = serve(sampled(completion("A", TOP)))
+    model = connect(server.url)
+    assert model.sha256 == model.sha256
+    (asked,) = server.asked
+    assert "Is water wet?" in asked.body["prompt"]
+    scored = connect(server.url)
+    scored.score_labels(CHAT, [""], LABELS)
+    assert scored.sha256 == model.sha256
+    assert len(server.asked) == 2, "what was scored has told it"
+
+
+def test_a_server_that_fails_has_a_hash_nevertheless(serve: Serve, connect: Connect) -> None:
+    """A model that only writes needs no labels."""
+    model = connect(serve(always(Answer("no", 500))).url)
+    assert len(bytes.fromhex(model.sha256)) == 32
+    assert model.note == ""

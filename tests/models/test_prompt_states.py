@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -184,3 +186,35 @@ def test_a_prompt_that_does_not_fit_is_refused_with_its_state_at_hand(
     keeping.score_labels(asked(PASSAGE), ["?"], LABELS)
     with pytest.raises(ScoringError, match="does not fit the context of 2048"):
         keeping.score_labels(asked(PASSAGE), ["word " * 2000], LABELS)
+
+
+class Remembered:
+    """A context that takes any state, and how many it took."""
+
+    build = "any"
+    taken = 0
+
+    def save(self, path: Path, tokens: Sequence[int]) -> bool:
+        path.write_text(str(tokens))
+        return True
+
+    def load(self, path: Path, tokens: Sequence[int]) -> bool:
+        self.taken += path.read_text() == str(tokens)
+        return True
+
+
+@pytest.mark.parametrize("error", [PermissionError, OSError(errno.EROFS, "Read-only file system")])
+def test_a_state_that_may_only_be_read_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError] | OSError
+) -> None:
+    """The time stamp of another user's file cannot be set."""
+
+    def refuse(_path: Path) -> None:
+        raise error
+
+    context, states = Remembered(), PromptStates(tmp_path, "weights")
+    states.keep(context, "", range(MIN_TOKENS))
+    monkeypatch.setattr(os, "utime", refuse)
+    assert states.restore(context, "", range(MIN_TOKENS)) is True
+    assert context.taken == 1
+    assert len(list(tmp_path.iterdir())) == 1

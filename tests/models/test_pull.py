@@ -382,3 +382,21 @@ def test_the_offline_switch_is_off_for_the_pull_alone(
     assert str(caught.value).endswith("hub repository nobody/nothing: no route")
     assert seen == [("nobody/nothing", "q4.gguf", False)]
     assert constants.HF_HUB_OFFLINE is True
+
+
+def test_what_fetches_large_files_fails_and_the_next_source_is_tried(
+    home: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """hf_xet raises a plain RuntimeError where its endpoint cannot be reached."""
+    assert wheels.is_dir()
+
+    def unreachable(*_: object, **__: object) -> str:
+        raise RuntimeError("Network error: error sending request\nfor url")
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", unreachable)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: [])
+    with pytest.raises(ModelError, match=r"hub repository nobody/nothing: Network error: [^\n]*$"):
+        pull(replace(card(FILES, sources=(NOWHERE,)), location=home / "here"))
+    wanted = card(FILES, sources=(NOWHERE, SOURCE))
+    assert pull(wanted) is True
+    assert installed(wanted) == FILES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from factcheck_local.models.openai_server.options import (
     travels_in_clear,
 )
 from factcheck_local.models.registry import load_model
+from factcheck_local.pipeline.relation.load import load_pair_scorer
+from factcheck_local.pipeline.relation.scorer import Premise
 
 from .helpers import write
 from .scripted_server import Answer, Asked, Json, ScriptedServer, chat_completion, completion
@@ -97,6 +100,10 @@ def test_a_card_is_written_and_read_back(home: Path, monkeypatch: pytest.MonkeyP
         add_server("team", "http://localhost")
     other = add_server("other", "https://models.example:8443/api", model="small")
     assert added.sha256 != other.sha256
+    url = added.options["url"]
+    asked: list[dict[str, Any]] = [{}, {"chat_format": "chatml"}, {"samples": 50}]
+    cards = [replace(added, options={"url": url} | options) for options in asked]
+    assert len({c.sha256 for c in cards}) == 3, "what bench keeps of replies follows this"
 
 
 @pytest.mark.parametrize(
@@ -106,6 +113,8 @@ def test_a_card_is_written_and_read_back(home: Path, monkeypatch: pytest.MonkeyP
         ("http://localhost:8080/v1/", "http://localhost:8080/v1"),
         ("https://x.example/llm/v1", "https://x.example/llm/v1"),
         ("http://[::1]:80/", "http://[::1]:80/v1"),
+        ("http://my_box.example.", "http://my_box.example./v1"),
+        ("http://xn--mnchen-3ya.example", "http://xn--mnchen-3ya.example/v1"),
     ],
 )
 def test_addresses(given: str, kept: str) -> None:
@@ -117,7 +126,8 @@ def test_addresses(given: str, kept: str) -> None:
     "url",
     [
         *("localhost:8080", "ftp://x", "http://", "http:///v1", "http://x:port", "http://x y", ""),
-        *("é", "file:///etc/passwd"),
+        *("é", "file:///etc/passwd", "http://x:99999"),
+        *("http://a..b", "http://.a", f"http://{'x' * 64}.example", "http://xn--", "http://xn--a"),
         *("http://u:sk-secret@x", "http://x/v1?key=sk-secret", "http://x/#sk-secret"),
     ],
 )
@@ -219,6 +229,25 @@ def test_relate_by_a_server(serve: Serve, tmp_path: Path) -> None:
     assert len(server.asked) == before
 
 
+@pytest.mark.usefixtures("home")
+def test_kept_scores_from_samples_are_not_those_from_logprobs(serve: Serve, tmp_path: Path) -> None:
+    offers = False
+
+    def script(_: Asked) -> Json:
+        return chat_completion("A", {"A": -0.1, "B": -2.0} if offers else None)
+
+    add_server("team", serve(script).url)
+
+    def scored() -> list[float]:
+        scorer = load_pair_scorer(find_card("team"), cache_dir=tmp_path)
+        return list(scorer.score(Premise("", "Cats sleep."), ["Cats sleep."])[0])
+
+    first = scored()
+    assert scored() == first
+    offers = True
+    assert scored() != first
+
+
 # ----------------------------------------------------------------- commands
 
 
@@ -280,6 +309,10 @@ def test_usage(tmp_path: Path) -> None:
     assert "go with --server" in refused(*add, path, "--role", "llm", "--model", "x")
     assert "go with --server" in refused(*add, path, "--role", "llm", "--api-key-env", "X")
     assert "expected --role" in refused(*add, path)
+    for role in ("encoder", "embedder", "reranker"):
+        for option in (("--context-length", 9999), ("--chat-format", "chatml")):
+            said = refused(*add, tmp_path, "--role", role, *option)
+            assert f"{option[0]} is of an llm, and not of role {role}" in said
     assert "environment variable" in refused(*add, *server, "--api-key-env", "sk-1")
     assert "team" not in load_cards()
     clear = factcheck(*add, "--server", "http://models.example")

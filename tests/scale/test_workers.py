@@ -25,6 +25,7 @@ from factcheck_local.core.errors import (
     EgressError,
     FactcheckError,
     InferenceError,
+    InputError,
     ModelError,
 )
 from factcheck_local.core.types import Answer
@@ -316,6 +317,25 @@ def test_ray_that_is_not_there(desk: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "ray", None)
     said = refused(*OPTIONS, "--workers", "ray", "--output", str(desk / "new"))
     assert said == "--workers: Ray is not installed (try: pip install 'factcheck-local[scale]')"
+
+
+def test_a_port_that_is_none() -> None:
+    expected = r"^ray://h:99999: no cluster of Ray: Port out of range"
+    with pytest.raises(InputError, match=expected), connected("ray://h:99999"):
+        pytest.fail("connected")
+
+
+@pytest.mark.parametrize("error", [OSError, RuntimeError, ValueError])
+def test_ray_that_does_not_start(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    def fail(**_options: object) -> None:
+        raise error("Traceback\n  no room in /dev/shm")
+
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "0")
+    monkeypatch.setattr("ray.init", fail)
+    expected = r"^Ray does not start here: no room in /dev/shm$"
+    with pytest.raises(InputError, match=expected), connected(None):
+        pytest.fail("connected")
 
 
 # ------------------------------------------------------------------ an index by workers

@@ -48,6 +48,8 @@ Without factcheck, for Python {python} on {platform}:
   python3 -m venv factcheck
   factcheck/bin/pip install --no-index --find-links {wheels} --require-hashes -r {requirements}
 
+On Windows it is python instead of python3, and factcheck\\Scripts\\ instead of factcheck/bin/.
+
 """
 
 

@@ -82,6 +82,10 @@ class ServerClient:
             try:
                 with self._limit.turn() as begun:
                     reply = self._whole(place, method, path, body)
+            except httpx.ConnectTimeout as error:
+                raise ScoringError(
+                    f"{place}: no connection within {_connect_seconds(self._seconds):g} s"
+                ) from error
             except httpx.TimeoutException as error:
                 # Not sent again: the server may still be at work on the first.
                 raise ScoringError(f"{place}: no answer within {self._seconds:g} s") from error
@@ -160,12 +164,17 @@ def _arguments(options: ServerOptions, key: str) -> dict[str, Any]:
     seconds = options.timeout_seconds
     return {
         "headers": {"Authorization": f"Bearer {key}"} if key else {},
-        "timeout": httpx.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
+        "timeout": httpx.Timeout(seconds, connect=_connect_seconds(seconds)),
         "follow_redirects": False,
         "trust_env": False,
         # The system's certificates, among which a company's own authority stands.
         "verify": ssl.create_default_context(),
     }
+
+
+def _connect_seconds(seconds: float) -> float:
+    """Longest wait for a connection, of the seconds for a reply."""
+    return min(_CONNECT_SECONDS, seconds)
 
 
 def _host_and_port(url: str) -> tuple[str, int]:

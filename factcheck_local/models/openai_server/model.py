@@ -17,7 +17,8 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -45,7 +46,8 @@ SAMPLE_TEMPERATURE = 0.7
 #: Longest sampled reply, in tokens: a label and a little, to see that it stands alone.
 SAMPLE_TOKENS = 8
 
-_QUESTION = "Is water wet? Answer with one letter: A for yes, B for no."
+#: Holds nothing of a user's.
+_PROBE = (Message("user", "Is water wet? Answer with one letter: A for yes, B for no."),)
 
 #: What a server's list says of a model that does not change from call to call.
 _LASTING = ("id", "object", "owned_by", "root", "parent", "max_model_len", "meta")
@@ -61,9 +63,6 @@ R = TypeVar("R")
 
 class ServerModel:
     """A model that a server has loaded; implements ``ChatModel``.
-
-    ``sha256`` names the server, not weights, which nobody here can hash: it is
-    over the address, the model's name and what ``/v1/models`` says of it.
 
     Args:
         model_id: name of the model's card.
@@ -90,9 +89,7 @@ class ServerModel:
             self._client.close()
             raise
         said = next((m for m in listed if m.get("id") == self._model), {})
-        lasting = {key: said[key] for key in _LASTING if key in said}
-        identity = json.dumps([options.url, self._model, lasting], sort_keys=True)
-        self.sha256 = hashlib.sha256(identity.encode()).hexdigest()
+        self._lasting = {key: said[key] for key in _LASTING if key in said}
         self._has_logprobs: bool | None = None
         self._deciding = threading.Lock()
         self.at_once = options.concurrency
@@ -105,6 +102,25 @@ class ServerModel:
             ModelError: if an option is malformed or the server does not answer.
         """
         return cls(card.id, ServerOptions.from_mapping(card.options))
+
+    @cached_property
+    def sha256(self) -> str:
+        """Names the server and how it is asked, not weights, which nobody here can hash.
+
+        Over the address, the model's name, what ``/v1/models`` says of it, the chat format and
+        ``note``: what is kept of scores from samples is not taken for those from logprobs. If
+        nothing was scored yet, the server is asked a fixed question, to see which it gives.
+
+        Raises:
+            ModelError: if the server refuses any request.
+        """
+        if self._has_logprobs is None:
+            # Of a server that fails on this it stays open, and what is asked of it says so.
+            with suppress(ScoringError):
+                self._decide(_PROBE)
+        named = [self._options.url, self._model, self._lasting]
+        identity = json.dumps([*named, self._options.chat_format, self.note], sort_keys=True)
+        return hashlib.sha256(identity.encode()).hexdigest()
 
     @property
     def note(self) -> str:
@@ -196,12 +212,11 @@ class ServerModel:
 
     def _rows(self, chats: Sequence[Chat], labels: Sequence[str]) -> list[Row]:
         first: list[Row] = []
-        if chats and self._has_logprobs is not False:
-            # The first one alone: it decides, and the server then has the shared prompt cached.
-            with self._deciding if self._has_logprobs is None else nullcontext():
-                top = self._first(chats[0])
-            if self._has_logprobs:
-                first = [_row(top, labels)]
+        if chats and self._has_logprobs is None and (top := self._decide(chats[0])):
+            first = [_row(top, labels)]
+        if chats and self._has_logprobs and not first:
+            # The first one alone: the server then has the shared prompt cached.
+            first = [_row(self._top(chats[0]), labels)]
         rest = chats[len(first) :]
         if self._has_logprobs:
             return first + self._map(lambda chat: _row(self._top(chat), labels), rest)
@@ -212,22 +227,28 @@ class ServerModel:
             for _ in rest
         ]
 
-    def _first(self, chat: Chat) -> Top:
-        """The first distribution; sees whether the server gives any, if that is open."""
-        try:
-            top = self._top(chat)
-        except ScoringError as error:
-            said = str(error).casefold()
-            # llama-cpp-python without logits_all answers so, with status 500.
-            if self._has_logprobs is not None or not ("logprobs" in said and "support" in said):
-                raise
-            top = None
-        # An empty reply, [], tells nothing of the server: the next one decides.
-        if self._has_logprobs is None and top != []:
+    def _decide(self, chat: Chat) -> Top:
+        """See once for all whether the server gives distributions, by its reply to a chat.
+
+        Returns:
+            The reply's; None if it has none, or another thread has seen it meanwhile.
+        """
+        with self._deciding:
+            if self._has_logprobs is not None:
+                return None
+            try:
+                top = self._top(chat)
+            except ScoringError as error:
+                said = str(error).casefold()
+                # llama-cpp-python without logits_all answers so, with status 500.
+                if not ("logprobs" in said and "support" in said):
+                    raise
+                top = None
+            # An empty reply, [], tells nothing of the server: the next one decides.
+            if top == []:
+                raise ScoringError("the reply is empty")
             self._has_logprobs = top is not None
-        if self._has_logprobs is None:
-            raise ScoringError("the reply is empty")
-        return top
+            return top
 
     def _top(self, chat: Chat) -> Top:
         return first_token(self._ask_logprobs(chat))
@@ -293,7 +314,7 @@ def check_server(card: ModelCard) -> str:
     """
     model = ServerModel.from_card(card)
     try:
-        model.score_labels([Message("user", _QUESTION)], [""], ("A", "B"))
+        model.score_labels(_PROBE, [""], ("A", "B"))
         return model.note
     finally:
         model.close()

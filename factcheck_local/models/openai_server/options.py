@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+import httpx
+
 from factcheck_local.core.errors import ModelError
 from factcheck_local.models.chat_format import chat_format
 
@@ -88,8 +90,10 @@ def server_url(text: str) -> str:
     shown = re.sub(r"[?#].*", "…", re.sub(r"//[^/]*@", "//…@", str(text)))
     try:
         parts = urlsplit(text)
-        well_formed = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
+        # As the resolver and the HTTP library read it: one such as "a..b" fails only there.
+        host = (parts.hostname or "").encode("idna"), httpx.URL(text).host
+        well_formed = parts.scheme in ("http", "https") and all(host) and parts.port != 0
+    except (ValueError, httpx.InvalidURL):
         well_formed = False
     if not well_formed or not re.fullmatch("[!-~]+", text):
         raise ModelError(f"server {shown!r}: expected an address such as http://localhost:8080/v1")
