@@ -23,8 +23,8 @@ from factcheck_local import __version__
 from factcheck_local.metrics import auroc, balanced_accuracy
 from factcheck_local.models.offline import go_offline
 from factcheck_local.pipeline.relation import Calibration
-from factcheck_local.pipeline.relation.calibration import fit_sets
 from factcheck_local.pipeline.relation.load import relation_card
+from training.fit_sets import fit_sets
 
 Scored = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 

@@ -21,11 +21,13 @@ class Query:
 
     Attributes:
         text: the claim.
+        group: what it is drawn with for an interval: its article, or the answer that it is of.
         sources: documents any passage of which is right.
         sentences: texts one of which a passage has to hold as well; none if empty.
     """
 
     text: str
+    group: str
     sources: frozenset[str]
     sentences: tuple[str, ...] = ()
 
@@ -82,44 +84,47 @@ def wice(rows: Sequence[Mapping[str, Any]]) -> Collection:
     for row in rows:
         text = "\n".join(row["evidence"])
         name = names.setdefault(text, f"article{len(names):04}.txt")
-        by_article.append(Query(row["claim"], frozenset({name})))
+        by_article.append(Query(row["claim"], name, frozenset({name})))
         supporting = {i for ids in row["supporting_sentences"] for i in ids}
         if supporting:
             lines = tuple(row["evidence"][i].strip() for i in sorted(supporting))
-            by_sentence.append(Query(row["claim"], frozenset({name}), lines))
+            by_sentence.append(Query(row["claim"], name, frozenset({name}), lines))
     documents = {name: text for text, name in names.items()}
     return Collection("WiCE dev", documents, {"by article": by_article, "by sentence": by_sentence})
 
 
 def factcheckbench(rows: Sequence[Mapping[str, Any]]) -> Collection:
-    """Every evidence text of every claim, one document each."""
+    """Every evidence text of every claim, one document each.
+
+    A claim of several answers counts with the first of them.
+    """
     names: dict[str, str] = {}
     wanted: dict[str, set[str]] = {}
-    for claim, evidence in _evidence(rows):
+    answers: dict[str, str] = {}
+    for answer, claim, evidence in _evidence(rows):
         name = names.setdefault(evidence, f"evidence{len(names):05}.txt")
         wanted.setdefault(claim, set()).add(name)
-    queries = [Query(claim, frozenset(found)) for claim, found in wanted.items()]
+        answers.setdefault(claim, answer)
+    queries = [Query(claim, answers[claim], frozenset(found)) for claim, found in wanted.items()]
     documents = {name: text for text, name in names.items()}
     return Collection("Factcheck-Bench", documents, {"own evidence": queries})
 
 
 def handbook(folder: Path) -> Collection:
     """The sample handbook: right are the pages that a claim's label names."""
-    labels = [
-        json.loads(f.read_text("utf-8")) for f in sorted(folder.glob("answers/*.labels.json"))
-    ]
     queries = [
-        Query(claim["text"], frozenset(claim["sources"]))
-        for answer in labels
-        for claim in answer["claims"]
+        Query(claim["text"], file.name, frozenset(claim["sources"]))
+        for file in sorted(folder.glob("answers/*.labels.json"))
+        for claim in json.loads(file.read_text("utf-8"))["claims"]
         if claim["sources"]
     ]
     return Collection("handbook", {}, {"by page": queries}, folder)
 
 
-def _evidence(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Pairs of a claim and a text that was given for it."""
-    for row in rows:
+def _evidence(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    """An answer's number, a claim of it, and a text that was given for that."""
+    for number, row in enumerate(rows):
         for sentence in row["sentences"].values():
             for i, claim in enumerate(sentence.get("claims") or ()):
-                yield from ((claim, text) for text, _ in automatic_evidence(sentence, i))
+                for text, _ in automatic_evidence(sentence, i):
+                    yield f"answer{number}", claim, text

@@ -18,7 +18,9 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,7 +96,7 @@ def main() -> None:
                 changes += _changes(own, _answer(item, other, embedder, gold=True)[0])
         digest = store.digest()
         models = {checker.relation_model.id: checker.relation_model.sha256}
-    result = _summary(rows) | {
+    result = summary_of(rows) | {
         "claims": options.claims,
         "signature": settings.line(),
         "models": models,
@@ -150,6 +152,7 @@ def _answer(
     print(f"{item.id}: {run.seconds}", file=sys.stderr)
     rows = [
         {
+            "item": item.id,
             "id": atom.id,
             "claim": atom.text,
             "label": _class(Verdict(str(atom.label))),
@@ -231,14 +234,19 @@ def _class(verdict: Verdict) -> str:
     return "missed" if verdict is Verdict.UNSCORED else "not found or conflicting"
 
 
-def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    right = [r["label"] == r["verdict"] for r in rows]
+def summary_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is counted of the rows of all answers."""
+    by_answer: dict[str, list[bool]] = {}
+    for r in rows:
+        by_answer.setdefault(r["item"], []).append(r["label"] == r["verdict"])
+    right = list(by_answer.values())
     labels, verdicts = [r["label"] for r in rows], [r["verdict"] for r in rows]
     return {
         "n": len(rows),
         "covered": sum(r["covered"] for r in rows),
-        "accuracy": float(np.mean(right)),
-        "accuracy_ci95": bootstrap_ci(right, lambda sample: float(np.mean(sample))),
+        "accuracy": fmean(chain(*right)),
+        # Whole answers are drawn, since the claims of one are not independent.
+        "accuracy_ci95": bootstrap_ci(right, lambda drawn: fmean(chain(*drawn))),
         "balanced_accuracy": balanced_accuracy(labels, verdicts),
         "confusion": confusion_matrix(labels, verdicts, CLASSES).tolist(),
     }

@@ -24,8 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.memory import peak_memory
 from factcheck_local import __version__
-from factcheck_local.evaluate.machine import machine, peak_memory
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import SyncReport, sync

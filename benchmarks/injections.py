@@ -176,13 +176,11 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 
 def injected() -> Iterator[Injected]:
     """Every template in every case, in turn at the passage's end, its beginning and between."""
-    number = 0
-    for family, templates in TEMPLATES.items():
-        for template in templates:
-            for case in CASES:
-                text = _filled(template, case)
-                yield Injected(case, family, template, _put(case.passage, text, number % 3))
-                number += 1
+    every = [(family, template) for family, own in TEMPLATES.items() for template in own]
+    for number, (family, template) in enumerate(every):
+        for turn, case in enumerate(CASES, start=number):
+            passage = _put(case.passage, _filled(template, case), turn % 3)
+            yield Injected(case, family, template, passage)
 
 
 def _filled(template: str, case: Case) -> str:

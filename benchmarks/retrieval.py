@@ -1,4 +1,4 @@
-"""Retrieval on gold evidence: recall and MRR by meaning, by words, and by both.
+"""Retrieval on gold evidence: hits and MRR by meaning, by words, and by both.
 
     python -m benchmarks.retrieval --out benchmarks/results
     python -m benchmarks.retrieval --rerank encoder --limit 150 --out FOLDER
@@ -8,6 +8,8 @@ WiCE dev: every article in one store, the claim as query; right is a passage of 
 article, or (second row) one that holds a sentence that supports it. Factcheck-Bench: all
 evidence in one store; right is a text that was given as evidence for the claim. Handbook: the
 sample corpus and the labelled claims of its answers; right is a page that the label names.
+hit@K is the share of claims with a right passage among the first K, one of several or not;
+intervals draw whole articles or answers, whose claims are not independent.
 The stores are kept (``--cache``), so that a second run embeds nothing, and so is what an
 NLI encoder says of a passage; a reranked row has no time for that reason. ``--limit``
 takes a seeded sample of the claims, ``--rerank`` and ``--queries llm`` add rows on the same.
@@ -20,6 +22,7 @@ import argparse
 import json
 import time
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
@@ -31,6 +34,7 @@ from benchmarks.nli.sample import CACHE, DATA, kept_scorer
 from factcheck_local import __version__
 from factcheck_local.core.types import Atom, Context
 from factcheck_local.evaluate.machine import machine
+from factcheck_local.evaluate.summary import cell
 from factcheck_local.indexer.fingerprint import SCHEMA, Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
@@ -61,7 +65,7 @@ def measure(
     reranker: Reranker | None = None,
     llm: TextGenerator | None = None,
 ) -> list[dict[str, Any]]:
-    """Recall and MRR of every way of retrieval, and what a query takes.
+    """Hits and MRR of every way of retrieval, and what a query takes.
 
     Args:
         collection: documents and claims.
@@ -140,21 +144,27 @@ def _summary(
     ranks: Sequence[int | None],
     seconds: float | None,
 ) -> dict[str, Any]:
-    reciprocal = [1.0 / r if r else 0.0 for r in ranks]
+    groups = [query.group for query in collection.queries[kind]]
     row: dict[str, Any] = {
         "set": collection.name,
         "right": kind,
         "retrieval": name,
         "queries": len(ranks),
-        "mrr": fmean(reciprocal),
-        "mrr_ci95": bootstrap_ci(reciprocal, fmean),
+        **_mean("mrr", [1.0 / r if r else 0.0 for r in ranks], groups),
         "milliseconds_a_query": None if seconds is None else 1e3 * seconds / len(ranks),
     }
     for cutoff in CUTOFFS:
-        within = [float(r is not None and r <= cutoff) for r in ranks]
-        row[f"recall@{cutoff}"] = fmean(within)
-        row[f"recall@{cutoff}_ci95"] = bootstrap_ci(within, fmean)
+        row |= _mean(f"hit@{cutoff}", [float(r is not None and r <= cutoff) for r in ranks], groups)
     return row
+
+
+def _mean(name: str, values: Sequence[float], groups: Sequence[str]) -> dict[str, Any]:
+    """The mean over claims, and its interval."""
+    by_group: dict[str, list[float]] = {}
+    for group, value in zip(groups, values, strict=True):
+        by_group.setdefault(group, []).append(value)
+    interval = bootstrap_ci(list(by_group.values()), lambda drawn: fmean(chain(*drawn)))
+    return {name: fmean(values), f"{name}_ci95": interval}
 
 
 def indexed(collection: Collection, embedder: Embedder, cache: Path) -> Store:
@@ -177,14 +187,14 @@ def to_markdown(result: Mapping[str, Any]) -> str:
         "# Retrieval",
         "",
         "| set | right | by | queries | "
-        + " | ".join(f"recall@{cutoff}" for cutoff in CUTOFFS)
+        + " | ".join(f"hit@{cutoff}" for cutoff in CUTOFFS)
         + " | MRR | ms a query |",
         "|---|---|---|" + "---:|" * (len(CUTOFFS) + 3),
     ]
     for row in result["rows"]:
         shown = [
-            f"{row[m]:.3f} [{row[f'{m}_ci95'][0]:.3f}, {row[f'{m}_ci95'][1]:.3f}]"
-            for m in (*(f"recall@{cutoff}" for cutoff in CUTOFFS), "mrr")
+            cell({"value": row[m], "ci95": row[f"{m}_ci95"]})
+            for m in (*(f"hit@{cutoff}" for cutoff in CUTOFFS), "mrr")
         ]
         took = row["milliseconds_a_query"]
         shown.append("–" if took is None else f"{took:.1f}")

@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.memory import peak_memory
 from factcheck_local import __version__
 from factcheck_local.core.types import Chunk, Span
-from factcheck_local.evaluate.machine import machine, peak_memory
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.indexer.fingerprint import EmbedderPrint, Fingerprint
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.scope import Condition, in_scope

@@ -4,10 +4,10 @@
     python -m benchmarks.thresholds SETS-OUT --alpha 0.05 --tried HANDBOOK-OUT
 
 Reads the ``items.jsonl`` of folders that ``factcheck bench`` wrote, with claims whose labels are
-verdicts. Prints the card's table with what the verdicts were made with, and for the certainty
-and, to compare, for P alone: thresholds fitted on a random half of the items and tried on the
-other half, many times; and those of all items on the claims of ``--tried``, which nothing was
-fitted on.
+verdicts, and of it the lines that the folder's summary is of: others may be of another run. Prints
+the card's table with what the verdicts were made with, and for the certainty and, to compare, for
+P alone: thresholds fitted on a random half of the items and tried on the other half, many times;
+and those of all items on the claims of ``--tried``, which nothing was fitted on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 from factcheck_local.core.errors import FactcheckError, InputError
 from factcheck_local.core.types import Verdict
-from factcheck_local.evaluate.lines import FILE
+from factcheck_local.evaluate.lines import FILE, read
 from factcheck_local.evaluate.summary import SUMMARY
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.pipeline.verdicts.thresholds import LabelledClaim, fit_side, fit_thresholds
@@ -52,18 +52,24 @@ class Halves:
 
 
 def read_claims(folder: Path, assessor: str) -> list[Claims]:
-    """The labelled claims of a bench's folder, item by item; of an item its last line.
+    """The labelled claims of a bench's folder, item by item; of the run that wrote its summary.
 
     Raises:
-        InputError: if there is none, or a line has no certainty.
+        InputError: if there is none, the summary does not say which lines are its own, one is
+            missing, or has no certainty.
     """
+    keys = _summary(folder).get("keys")
+    lines = dict(read(folder / FILE))
+    if not keys or not lines.keys() >= set(keys):
+        raise InputError(
+            f"{folder / SUMMARY}: does not name the lines that it is of: run the bench again"
+        )
     items: dict[str, Claims] = {}
     try:
-        for line in (folder / FILE).read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
+        for row in map(lines.__getitem__, keys):
             if row["assessor"] == assessor:
                 items[row["item"]] = [_claim(a) for a in row["atoms"] if _is_labelled(a)]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder / FILE}: no lines with certainties: {error!r}") from error
     if not any(items.values()):
         raise InputError(f"{folder / FILE}: no labelled claims of {assessor}")
@@ -175,15 +181,23 @@ def signature(folder: Path) -> str:
     Raises:
         InputError: if it has none, as where the bench did not come to its end.
     """
+    made = _summary(folder)
     try:
-        made = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         models = ", ".join(f"{m['id']} {m['sha256'][:8]}" for m in made["models"].values())
         return (
             f"{made['command']}: version {made['version']}, data {made['data'][:8]}, {models}, "
             f"seed {made['seed']}; {made['settings']}"
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{folder / SUMMARY}: no summary of a bench: {error!r}") from error
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    try:
+        made = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder / SUMMARY}: no summary of a bench: {error!r}") from error
+    return made if isinstance(made, dict) else {}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

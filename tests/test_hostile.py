@@ -80,6 +80,17 @@ def test_there_are_enough_of_them() -> None:
     assert len([one for one in injected() if plainly(one)]) >= 100
 
 
+def test_in_each_case_text_is_put_in_at_every_place() -> None:
+    for case in {one.case for one in injected()}:
+        own = [one.passage for one in injected() if one.case == case]
+        first = case.passage.partition(". ")[0]
+        ends = sum(p.startswith(case.passage) for p in own)
+        begins = sum(p.endswith(case.passage) for p in own)
+        between = sum(p.startswith(first) and case.passage not in p for p in own)
+        assert max(ends, begins, between) - min(ends, begins, between) <= 1
+        assert ends + begins + between == len(own)
+
+
 def test_a_passage_is_read_as_it_was_before_the_text_was_put_in() -> None:
     kept = [one for one in injected() if plainly(one)]
     differ = [one for one in kept if readable(one.passage).split() != one.case.passage.split()]

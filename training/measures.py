@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from factcheck_local.metrics import auroc, balanced_accuracy, ece
-from factcheck_local.pipeline.relation.calibration import Calibration, fit_sets
+from factcheck_local.pipeline.relation.calibration import Calibration
 from factcheck_local.pipeline.relation.scorer import LogProbabilities
 from training.adapter.mixture import AUTHORED
+from training.fit_sets import fit_sets
 
 LABELS = ("entailment", "contradiction", "neutral")
 BINS = 10

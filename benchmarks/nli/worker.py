@@ -17,10 +17,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.memory import peak_memory
 from benchmarks.nli.pairs import DevSet, Pair, load_set
 from benchmarks.nli.timings import TimingLog, speed
 from factcheck_local.core.errors import ModelError, ScoringError
-from factcheck_local.evaluate.machine import machine, peak_memory
+from factcheck_local.evaluate.machine import machine
 from factcheck_local.pipeline.relation import (
     CalibratedRelationModel,
     PairScorer,

@@ -76,6 +76,7 @@ def assessors_run(
             for group in groups
         },
         pictures=_pictures(lambda: plots.draw(methods, scores, out)),
+        keys=[r["key"] for r in rows if "key" in r],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,14 @@ from factcheck_local.evaluate.collection import canonical
 from factcheck_local.pipeline.run import prompts_here
 
 FILE = "items.jsonl"
+
+PACKAGE = Path(__file__).parents[1]
+
+#: What a line is made by: the rooms that a verdict is made in, and what makes a line of it.
+_MADE_BY = (
+    *("core", "metrics", "markov", "models", "indexer", "pipeline"),
+    *("evaluate/runner.py", "evaluate/atoms.py", "evaluate/factor.py"),
+)
 
 
 class Results:
@@ -24,7 +33,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        self._known = dict(_read(self._path))
+        self._known = dict(read(self._path))
 
     def __contains__(self, key: str) -> bool:
         return key in self._known
@@ -45,8 +54,11 @@ class Results:
 
 
 def key_of(parts: Mapping[str, object]) -> str:
-    """A hash over all that a line depends on, the package's prompts included."""
-    whole = {**parts, "prompts": prompts_digest()}
+    """A hash over all that a line depends on, the package's prompts and code included.
+
+    What the LLM said is kept elsewhere, so that other code makes lines anew without asking again.
+    """
+    whole = {**parts, "prompts": prompts_digest(), "sources": sources_digest()}
     return hashlib.sha256(canonical(whole).encode("utf-8")).hexdigest()[:32]
 
 
@@ -55,7 +67,20 @@ def prompts_digest() -> str:
     return hashlib.sha256(canonical(prompts_here()).encode("utf-8")).hexdigest()
 
 
-def _read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+@cache
+def sources_digest(package: Path = PACKAGE) -> str:
+    """Sha256 over the package's code that lines are made by, as it was when first asked for."""
+    found = hashlib.sha256()
+    for part in _MADE_BY:
+        place = package / part
+        for file in [place] if place.suffix else sorted(place.rglob("*.py")):
+            text = file.read_bytes()
+            found.update(f"{file.relative_to(package).as_posix()} {len(text)}\n".encode() + text)
+    return found.hexdigest()
+
+
+def read(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of a file, each with its key; none where it is not there."""
     if not path.is_file():
         return
     for line in path.read_text(encoding="utf-8").split("\n"):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import platform
-import resource
-import sys
 from pathlib import Path
 
 from factcheck_local.models.cores import available_cores
@@ -13,21 +11,6 @@ from factcheck_local.models.cores import available_cores
 def machine() -> str:
     """Cores that this process may use, and the name of the processor."""
     return f"{available_cores()} cores, {_processor()}"
-
-
-def peak_memory() -> int:
-    """Largest resident memory of this process so far, in bytes.
-
-    Pages of a mapped model file count as far as they were read.
-    """
-    status = Path("/proc/self/status")
-    if status.is_file():
-        # Not getrusage: on Linux its peak is inherited from the process that started us.
-        for line in status.read_text(encoding="ascii", errors="replace").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _processor() -> str:

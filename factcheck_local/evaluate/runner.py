@@ -24,7 +24,12 @@ from factcheck_local.models.contracts import Embedder, identity
 from factcheck_local.models.registry import beside, load_model
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.checker import FactChecker
-from factcheck_local.pipeline.relation import RelationModel, relation_model_of, thresholds_of
+from factcheck_local.pipeline.relation import (
+    RelationModel,
+    describe,
+    relation_model_of,
+    thresholds_of,
+)
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, JUDGES, Settings
 
@@ -181,7 +186,7 @@ def run(
         elsewhere: makes the lines that are not there; None makes them here.
 
     Returns:
-        The lines, by assessor and in the order of the items.
+        The lines, by assessor and in the order of the items; with ``key`` those that are kept.
     """
     results = Results(out)
     with corpus(collection, models.embedder, out) as store:
@@ -202,7 +207,8 @@ def run(
             if elsewhere is None:
                 progress(f"{trial.assessor} {trial.item.id}", done, len(trials))
             rows.append(
-                lost.get(trial.key) or results.get(trial.key, partial(trial.line, models, store))
+                lost.get(trial.key)
+                or {"key": trial.key} | results.get(trial.key, partial(trial.line, models, store))
             )
     progress("done", len(trials), len(trials))
     order = list(settings)
@@ -238,8 +244,8 @@ def _atom(assessed: AtomAssessment, item: Item) -> dict[str, Any]:
 def _segments(item: Item, run: Run) -> list[dict[str, Any]]:
     """For each labelled stretch whether any atom of it is contradicted, or not supported.
 
-    Both are None where a stage failed on an atom of it, so that no other decides, and for a
-    stretch without an atom: nothing was said of it.
+    Both are None where a stage failed on an atom of it, so that no other decides. A stretch
+    without an atom is neither, as in FELM: what was not found to say anything is not called wrong.
     """
     found = []
     for segment in item.segments:
@@ -247,7 +253,7 @@ def _segments(item: Item, run: Run) -> list[dict[str, Any]]:
         against = (Verdict.CONTRADICTED, Verdict.UNSUPPORTED)
         wrong: bool | None = any(a.verdict in against for a in own)
         unsupported: bool | None = any(a.verdict is not Verdict.SUPPORTED for a in own)
-        if not own or any(a.verdict is Verdict.UNSCORED for a in own):
+        if any(a.verdict is Verdict.UNSCORED for a in own):
             wrong = unsupported = None
         found.append(
             {
@@ -269,11 +275,11 @@ def _key(item: Item, settings: Settings, models: Models, index: str | None) -> s
         {
             "settings": settings.line(),
             "models": models.named(),
+            "calibration": describe(models.relation),
             "item": [item.id, record.answer.text, record.answer.question, repr(record.atoms)],
             "contexts": repr(record.contexts),
             "gold": [dict(item.gold), repr(item.segments)],
             "index": index,
+            "risk": repr(risk),
         }
-        # Only where there are any, so that lines made before there were stay what they are.
-        | ({"risk": repr(risk)} if risk else {})
     )

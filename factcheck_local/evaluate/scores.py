@@ -57,12 +57,11 @@ def score(rows: Sequence[Row], *, verdicts: bool = False, seed: int = 0) -> dict
     measures: dict[str, Statistic] = dict(CLAIMS)
     if verdicts:
         measures |= VERDICTS
-    if any(row["segments"] for row in rows):
+    segments = [s for row in rows for s in row["segments"]]
+    if segments:
         measures |= SEGMENTS | _by_error(rows)
     if k:
-        measures["f1_at_k"] = lambda drawn: _mean(
-            [f1_at_k(sum(map(_supported, own)), len(own), k) for own in map(_scored, drawn) if own]
-        )
+        measures["f1_at_k"] = lambda drawn: _mean([_f1_at_k(row, k) for row in drawn])
     claims = sum(len(row["atoms"]) for row in rows)
     return {
         "items": len(rows),
@@ -79,23 +78,32 @@ def score(rows: Sequence[Row], *, verdicts: bool = False, seed: int = 0) -> dict
         if claims
         else None,
         "calls_a_claim": sum(row.get("calls", 0) for row in rows) / claims if claims else None,
-    } | ({"confusion": as_dict(total(rows))} if verdicts else {})
+        **({"unscored_segments": sum(s["wrong"] is None for s in segments)} if segments else {}),
+        **({"confusion": as_dict(total(rows))} if verdicts else {}),
+    }
 
 
 def difference(
     ours: Sequence[Row], theirs: Sequence[Row], name: str, *, seed: int = 0
 ) -> dict[str, Any]:
-    """A measure of one method minus that of another on the same items, items drawn in pairs."""
+    """A measure of one method minus that of another on the same items, items drawn in pairs.
+
+    What only one of the two gave a verdict on, as where the other failed, is left out:
+    ``left_out`` claims, of measures of segments segments, of measures of answers answers.
+    """
     statistic = (CLAIMS | SEGMENTS | VERDICTS)[name]
+    shared = [_shared(pair, name) for pair in zip(ours, theirs, strict=True)]
+    both = [[pair[side] for pair, _ in shared] for side in (0, 1)]
 
     def gap(drawn: Sequence[tuple[Row, Row]]) -> float | None:
         first, second = (statistic([p[side] for p in drawn]) for side in (0, 1))
         return None if first is None or second is None else first - second
 
-    units = list(zip(*_drawn_alike(ours, theirs, name), strict=True))
+    units = list(zip(*(_units(rows, name) for rows in both), strict=True))
     return {
-        "value": gap(list(zip(ours, theirs, strict=True))),
+        "value": gap([pair for pair, _ in shared]),
         "ci95": bootstrap_ci(units, gap, seed=seed),
+        "left_out": sum(alone for _, alone in shared),
     }
 
 
@@ -198,12 +206,22 @@ def _segments(rows: Sequence[Row], said: str) -> tuple[list[bool], list[bool]]:
 
 
 def _answers(rows: Sequence[Row]) -> tuple[list[bool], list[bool]]:
-    """Of each answer whether it is labelled and found wrong: whether a segment of it is."""
-    kept = [[s for s in row["segments"] if s["wrong"] is not None] for row in rows]
-    return (
-        [any(s["gold"] for s in own) for own in kept if own],
-        [any(s["wrong"] for s in own) for own in kept if own],
-    )
+    """Of each answer whether it is labelled and found wrong: whether a segment of it is.
+
+    The label is of all segments, whatever a method said of them.
+    """
+    found = [
+        (any(s["gold"] for s in row["segments"]), wrong)
+        for row in rows
+        if (wrong := _found_wrong(row)) is not None
+    ]
+    return [gold for gold, _ in found], [wrong for _, wrong in found]
+
+
+def _found_wrong(row: Row) -> bool | None:
+    """Whether a segment is found wrong; None where one that was not scored might have been."""
+    said = [s["wrong"] for s in row["segments"]]
+    return True if any(said) else None if not said or None in said else False
 
 
 def _by_error(rows: Sequence[Row]) -> dict[str, Statistic]:
@@ -225,10 +243,21 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
+def _f1_at_k(row: Row, k: float) -> float | None:
+    """0 for an answer without claims; None where a stage failed on all of it."""
+    own = _scored(row)
+    if not own and (row["atoms"] or "failure" in row):
+        return None
+    return f1_at_k(sum(map(_supported, own)), len(own), k)
+
+
 def _k(rows: Sequence[Row]) -> float | None:
-    """K: the median number of atoms over the data set (VeriScore); at least 1."""
-    counts = [len(row["atoms"]) for row in rows if row["atoms"]]
-    return float(median(counts)) if counts else None
+    """K: the median number of atoms over all answers (VeriScore), at least 1.
+
+    None where there is no atom; what failed has no number.
+    """
+    counts = [len(row["atoms"]) for row in rows if "failure" not in row]
+    return max(float(median(counts)), 1.0) if any(counts) else None
 
 
 def _units(rows: Sequence[Row], name: str) -> Sequence[Row]:
@@ -238,12 +267,24 @@ def _units(rows: Sequence[Row], name: str) -> Sequence[Row]:
     return [{**rows[0], "atoms": [a]} for a in rows[0]["atoms"]]
 
 
-def _drawn_alike(
-    ours: Sequence[Row], theirs: Sequence[Row], name: str
-) -> tuple[Sequence[Row], Sequence[Row]]:
-    """What is drawn of both: items where their claims are not the same, as one method failed."""
-    units = _units(ours, name), _units(theirs, name)
-    return units if len(units[0]) == len(units[1]) else (ours, theirs)
+def _shared(pair: tuple[Row, Row], name: str) -> tuple[tuple[Row, Row], int]:
+    """Two lines of an item without what only one has a verdict on, and how much that is."""
+    first, second = pair
+    if name in RESPONSES:
+        known = [_found_wrong(row) is not None for row in pair]
+        if all(known):
+            return pair, 0
+        return ({**first, "segments": []}, {**second, "segments": []}), sum(known)
+    parts, said = ("segments", "wrong") if name in SEGMENTS else ("atoms", "probability")
+    # An atom is known by its id, a segment by its number.
+    own, other = (
+        {p.get("id", n): p for n, p in enumerate(row[parts]) if p[said] is not None} for row in pair
+    )
+    both = [key for key in own if key in other]
+    return (
+        {**first, parts: [own[key] for key in both]},
+        {**second, parts: [other[key] for key in both]},
+    ), len(own) + len(other) - 2 * len(both)
 
 
 CLAIMS: dict[str, Statistic] = {
@@ -285,7 +326,7 @@ POOLED = frozenset(
 )
 
 #: FELM's: a segment is found wrong if a claim of it is contradicted, or, more strictly, if one
-#: is not supported; an answer, if a segment of it is.
+#: is not supported; one without a claim is not. An answer is, if a segment of it is.
 SEGMENTS: dict[str, Statistic] = {
     "segment_f1": lambda rows: precision_recall(*_segments(rows, "wrong"), positive=True).f1,
     "segment_balanced_accuracy": lambda rows: balanced_accuracy(*_segments(rows, "wrong")),
@@ -298,3 +339,6 @@ SEGMENTS: dict[str, Statistic] = {
     "response_f1": lambda rows: precision_recall(*_answers(rows), positive=True).f1,
     "response_balanced_accuracy": lambda rows: balanced_accuracy(*_answers(rows)),
 }
+
+#: Those of them that are of whole answers.
+RESPONSES = frozenset({"response_f1", "response_balanced_accuracy"})

@@ -106,6 +106,7 @@ def write(
     differences: Sequence[Mapping[str, Any]] = (),
     groups: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
     pictures: Sequence[str] = (),
+    keys: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Write ``summary.json`` and ``summary.md``.
 
@@ -114,9 +115,10 @@ def write(
         signed: what the figures were made with.
         methods: scores by method.
         differences: of methods on the same items: ``ours``, ``theirs``, ``measure``, ``value``,
-            ``ci95``.
+            ``ci95``, ``left_out``.
         groups: scores by method, by group of items.
         pictures: names of files in the folder.
+        keys: of the lines that the figures are of; others may be of another run.
     """
     result = {
         **signed.as_dict(),
@@ -124,6 +126,7 @@ def write(
         "differences": list(differences),
         "groups": dict(groups or {}),
         "pictures": list(pictures),
+        "keys": list(keys),
     }
     write_whole(out / SUMMARY, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     write_whole(out / TABLE, to_markdown(result))
@@ -222,6 +225,7 @@ def _counts(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
         "claims": "claims",
         "labelled": "labelled",
         "unscored": "unscored",
+        "unscored_segments": "unscored segments",
         "pairs": "pairs",
         "human_atoms": "human atoms",
         "own_atoms": "own atoms",
@@ -249,18 +253,20 @@ def _counts(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _differences(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    # What only one of the two gave a verdict on; summaries of before do not say.
+    told = any(d.get("left_out") for d in found)
     lines = [
         "Differences on the same items, drawn in pairs; bold where the interval leaves out 0:",
         "",
-        "| | measure | difference |",
-        "|---|---|---:|",
+        "| | measure | difference |" + " left out |" * told,
+        "|---|---|---:|" + "---:|" * told,
     ]
     for d in found:
         sure = d["ci95"] is not None and (d["ci95"][0] > 0 or d["ci95"][1] < 0)
         mark = "**" if sure else ""
         lines.append(
             f"| {d['ours']} less {d['theirs']} | {_TITLES.get(d['measure'], d['measure'])} "
-            f"| {mark}{cell(d, signed=True)}{mark} |"
+            f"| {mark}{cell(d, signed=True)}{mark} |" + f" {d.get('left_out', 0)} |" * told
         )
     return [*lines, ""]
 

@@ -15,7 +15,7 @@ from factcheck_local.metrics.called_threshold import Called, called_threshold, f
 from factcheck_local.metrics.ece import ece
 from factcheck_local.metrics.entropy import binary_entropy, entropy
 from factcheck_local.metrics.f1_at_k import f1_at_k, recall_at_k
-from factcheck_local.metrics.factual_precision import factual_precision, supported_count
+from factcheck_local.metrics.factual_precision import factual_precision
 from factcheck_local.metrics.hallucination_score import hallucination_score
 from factcheck_local.metrics.mae import mae
 from factcheck_local.metrics.precision_recall import PrecisionRecall, precision_recall
@@ -42,5 +42,4 @@ __all__ = [
     "precision_recall",
     "recall_at_k",
     "roc_curve",
-    "supported_count",
 ]

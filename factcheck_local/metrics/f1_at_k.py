@@ -4,7 +4,7 @@
 
 Reference: Wei et al. (2024), "Long-form factuality in large language models"
 (SAFE); Song et al. (2024), "VeriScore", which takes K as the median number of atoms
-over the data set, separately for each domain.
+over the data set, separately for each domain, and averages over all answers.
 
 Differs from tools that fix K (SAFE reports 64 and 178): K has no default here,
 because a value depends on it more than on the answer.
@@ -31,8 +31,8 @@ def recall_at_k(supported: int, k: float) -> float:
     return min(supported / k, 1.0)
 
 
-def f1_at_k(supported: int, total: int, k: float) -> float | None:
-    """F1@K in [0, 1], or None if there are no atoms.
+def f1_at_k(supported: int, total: int, k: float) -> float:
+    """F1@K in [0, 1]; 0 without atoms, as what says nothing says too little.
 
     Args:
         supported: S, the number of supported atoms.
@@ -44,8 +44,6 @@ def f1_at_k(supported: int, total: int, k: float) -> float | None:
     """
     recall = recall_at_k(supported, k)
     precision = factual_precision(supported, total)
-    if precision is None:
-        return None
-    if supported == 0:
+    if not precision:
         return 0.0
     return 2.0 * precision * recall / (precision + recall)

@@ -9,18 +9,7 @@ Differs from the FActScore tool, which multiplies by a penalty for answers of
 fewer than ten atoms and averages over answers: this is one answer, no penalty.
 """
 
-from collections.abc import Sequence
-
 from factcheck_local.metrics import _checks
-
-
-def supported_count(probabilities: Sequence[float]) -> int:
-    """S(y): how many P(a_i) exceed one half; exactly one half is undecided.
-
-    Raises:
-        ValueError: if a probability is outside [0, 1].
-    """
-    return int((_checks.probabilities(probabilities) > 0.5).sum())
 
 
 def factual_precision(supported: int, total: int) -> float | None:

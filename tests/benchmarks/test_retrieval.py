@@ -59,11 +59,11 @@ def test_the_pages_that_a_label_names(tmp_path: Path) -> None:
     labels.write_text(json.dumps({"claims": claims}))
     (tmp_path / "answers" / "a.md").write_text("The pump is in the cellar. It is red.")
     found = handbook(tmp_path)
-    assert found.queries == {"by page": [Query(text, frozenset({"pumps.md"}))]}
+    assert found.queries == {"by page": [Query(text, "a.labels.json", frozenset({"pumps.md"}))]}
     with indexed(found, FakeEmbedder(), tmp_path / "cache") as store:
         assert store.count() == 1
         row, *_ = measure(found, store, FakeEmbedder(), ways=["fused"])
-    assert row["recall@3"] == 1.0
+    assert row["hit@3"] == 1.0
     before = found.digest
     (tmp_path / "pumps.md").write_text("# Pumps\n\nGone.\n")
     assert found.digest != before
@@ -80,7 +80,7 @@ CLAIM = "The pump of the old house feeds the garden."
 
 def test_rows_for_queries_and_for_the_reranker(tmp_path: Path) -> None:
     """The gold passage is last in the search, first for the reranker and for the LLM's query."""
-    collection = Collection("set", DOCUMENTS, {"all": [Query(CLAIM, frozenset({"right.txt"}))]})
+    collection = Collection("set", DOCUMENTS, {"all": [Query(CLAIM, "", frozenset({"right.txt"}))]})
 
     def reply(messages: Sequence[Message]) -> str:
         return "found" if "\nPassages:" in messages[-1].content else "electric roof garden"
@@ -109,4 +109,29 @@ def test_rows_for_queries_and_for_the_reranker(tmp_path: Path) -> None:
     # 2/2 + 1/3, 2/3 + 1/4 = 0.92, 2/4 + 1/5, and the right one with 2/5 + 1/2 = 0.9.
     assert reranked == pytest.approx(1 / 3)
     assert asked == both == 1.0
-    assert all(row["recall@5"] == 1.0 for row in rows)
+    assert all(row["hit@5"] == 1.0 for row in rows)
+
+
+def test_a_hit_is_one_right_passage_and_intervals_draw_whole_articles(tmp_path: Path) -> None:
+    """Each claim has two right documents, of which one is found at once: a hit all the same.
+
+    Of the two articles all claims of one are found and none of the other: as claims are drawn
+    with their article, both extremes are drawn often enough to bound the interval.
+    """
+    found = [Query(CLAIM, "a", frozenset({"first.txt", "right.txt"}))] * 10
+    lost = [Query(CLAIM, "b", frozenset({"none.txt", "absent.txt"}))] * 10
+    collection = Collection("set", DOCUMENTS, {"all": [*found, *lost]})
+    with indexed(collection, FakeEmbedder(), tmp_path) as store:
+        (row,) = measure(collection, store, FakeEmbedder(), ways=["lexical"])
+    for name in ("hit@3", "mrr"):
+        assert (row[name], row[f"{name}_ci95"]) == (0.5, (0.0, 1.0)), name
+    assert not [name for name in row if name.startswith("recall")]
+
+
+def test_a_claim_is_drawn_with_its_article_or_its_answer() -> None:
+    assert {q.group for q in wice([*ROWS, *ROWS]).queries["by article"]} == set(
+        wice(ROWS).documents
+    )
+    rows = [{"sentences": {"s": {"claims": [c], "auto_evidence": [["x"]]}}} for c in ("A.", "B.")]
+    own = factcheckbench([*rows, rows[0]]).queries["own evidence"]
+    assert [(q.text, q.group) for q in own] == [("A.", "answer0"), ("B.", "answer1")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,10 @@ ITEM = (
 )
 
 
-def folder(path: Path, *lines: dict[str, Any]) -> Path:
+def folder(path: Path, *lines: dict[str, Any], others: Sequence[dict[str, Any]] = ()) -> Path:
+    """As a bench leaves it; ``others`` are lines of a later run that was ended early."""
     path.mkdir()
-    text = "\n".join(json.dumps(row) for row in lines)
+    text = "\n".join(json.dumps(row) for row in (*lines, *others))
     (path / "items.jsonl").write_text(text, encoding="utf-8")
     made = {
         "command": "factcheck bench sets",
@@ -48,6 +50,7 @@ def folder(path: Path, *lines: dict[str, Any]) -> Path:
         "settings": "factcheck-local:1|k:3",
         "models": {"llm": {"id": "small", "sha256": "a" * 64}},
         "seed": 0,
+        "keys": [row["key"] for row in lines],
     }
     (path / "summary.json").write_text(json.dumps(made), encoding="utf-8")
     return path
@@ -65,9 +68,12 @@ def test_halves_tell_certainty_from_p() -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stale = line("s0", atom("contradicted", 0.99, 0.99, "supported"))
-    other = line("s1", atom("contradicted", 0.99, 0.99, "supported"), assessor="fr1")
-    sets = folder(tmp_path / "sets", stale, other, *(line(f"s{n}", *ITEM) for n in range(5)))
+    wrong = atom("contradicted", 0.99, 0.99, "supported")
+    own = [line(f"s{n}", *ITEM) for n in range(5)]
+    other = line("s1", wrong, assessor="fr1") | {"key": "s1 of fr1"}
+    # With other settings, in the same folder, and ended before its summary.
+    later = line("s0", wrong) | {"key": "s0 of another run"}
+    sets = folder(tmp_path / "sets", other, *own, others=[later])
     tried = folder(tmp_path / "tried", line("h", *ITEM))
     thresholds.main([str(sets), "--alpha", "0.25", "--tried", str(tried), "--data", "by hand"])
     table, card, signed = capsys.readouterr().out.split("\n\n")
@@ -91,6 +97,18 @@ def test_figures_without_a_signature_are_refused(tmp_path: Path) -> None:
     (sets / "summary.json").unlink()
     with pytest.raises(SystemExit, match=r"summary\.json: no summary of a bench: FileNotFound"):
         thresholds.main([str(sets), "--alpha", "0.25"])
+
+
+def test_a_summary_that_does_not_name_its_lines_is_refused(tmp_path: Path) -> None:
+    """Of an earlier version; or lines of it are gone."""
+    sets = folder(tmp_path / "sets", *(line(f"s{n}", *ITEM) for n in range(5)))
+    made = json.loads((sets / "summary.json").read_text(encoding="utf-8"))
+    for keys in ([*made["keys"], "gone"], None):
+        (sets / "summary.json").write_text(json.dumps({**made, "keys": keys}), encoding="utf-8")
+        with pytest.raises(
+            SystemExit, match=r"summary\.json: does not name .* run the bench again"
+        ):
+            thresholds.main([str(sets), "--alpha", "0.25"])
 
 
 @pytest.mark.parametrize("key", ["certainty", "label"])

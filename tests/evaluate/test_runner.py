@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -10,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from factcheck_local.cli.bench_runs import assessors_run
 from factcheck_local.core.errors import FactcheckError, StoreError
 from factcheck_local.core.types import Answer, Atom, Context, Span
-from factcheck_local.evaluate import summary
+from factcheck_local.evaluate import lines, summary
 from factcheck_local.evaluate.collection import Collection, Item, LabelledSegment
 from factcheck_local.evaluate.lines import FILE, Results
 from factcheck_local.evaluate.runner import Models, Trial, run
@@ -20,7 +22,7 @@ from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.claims.records import Record
-from factcheck_local.pipeline.relation import CalibratedRelationModel
+from factcheck_local.pipeline.relation import CalibratedRelationModel, Calibration
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.settings import Settings
@@ -141,10 +143,10 @@ def test_killed_half_way_it_ends_with_the_same_numbers(world: World, tmp_path: P
 
     with pytest.raises(KeyboardInterrupt):
         run(COLLECTION, each(ASSESSORS), world()[0], tmp_path / "out", interrupt)
-    lines = (tmp_path / "out" / FILE).read_text().splitlines()
-    assert len(lines) == 6
+    kept = (tmp_path / "out" / FILE).read_text().splitlines()
+    assert len(kept) == 6
     # As a power cut leaves it: the last line is torn.
-    (tmp_path / "out" / FILE).write_text("\n".join(lines[:5]) + "\n" + lines[5][:40])
+    (tmp_path / "out" / FILE).write_text("\n".join(kept[:5]) + "\n" + kept[5][:40])
     models, model = world()
     found = run(COLLECTION, each(ASSESSORS), models, tmp_path / "out")
     assert without_times(found) == without_times(whole)
@@ -160,6 +162,62 @@ def test_a_line_counts_only_for_what_it_was_made_with(world: World, tmp_path: Pa
     run(COLLECTION, each(("factscore",), Settings(k=2)), models, tmp_path)
     assert len((tmp_path / FILE).read_text().splitlines()) == 8
     assert model.asked == 8  # the settings differ, the questions do not
+
+
+def test_a_summary_names_the_lines_that_it_is_of(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one folder lines of two runs, of which the later one drew two of the four items."""
+    models, _ = world()
+    monkeypatch.setattr(Models, "of", lambda _settings, _llm: models)
+    told = []
+    for limit, settings in ((None, Settings()), (2, Settings(k=2))):
+        signed = summary.Signed("rooms", "factcheck bench rooms", "", "", {}, limit, 0)
+        assessors_run(COLLECTION, each(("fr1",), settings), models.llm, tmp_path, signed)
+        told.append(json.loads((tmp_path / summary.SUMMARY).read_text())["keys"])
+    kept = [json.loads(line)["key"] for line in (tmp_path / FILE).read_text().splitlines()]
+    assert (kept[:4], kept[4:]) == tuple(told)
+
+
+def test_other_code_makes_lines_anew_and_asks_nothing_again(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models, model = world()
+    first = run(COLLECTION, each(("factscore",)), models, tmp_path)
+    monkeypatch.setattr(lines, "sources_digest", lambda: "of another version")
+    again = run(COLLECTION, each(("factscore",)), models, tmp_path)
+    assert len((tmp_path / FILE).read_text().splitlines()) == 8
+    assert {r["key"] for r in first}.isdisjoint(r["key"] for r in again)
+    assert model.asked == 8
+
+
+def test_the_code_that_decides_is_part_of_a_line_s_key(tmp_path: Path) -> None:
+    """Of a package laid out like this one; what only shows figures is none of it."""
+    shown = ("evaluate/scores.py", "report/render.py", "cli/bench.py")
+    decides = ("pipeline/verdicts/decide.py", "markov/exact.py", "core/text/parts.py")
+
+    def package(changed: str = "") -> Path:
+        made = tmp_path / (changed.replace("/", "-") or "as it was")
+        own = ("runner", "atoms", "factor")
+        for name in (*shown, *decides, *(f"evaluate/{n}.py" for n in own)):
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / name).write_text("2" if name == changed else "1")
+        return made
+
+    before = lines.sources_digest(package())
+    assert [lines.sources_digest(package(name)) == before for name in shown] == [True] * 3
+    for name in (*decides, "evaluate/runner.py"):
+        assert lines.sources_digest(package(name)) != before, name
+    assert lines.sources_digest() not in (before, hashlib.sha256().hexdigest())
+
+
+def test_another_calibration_makes_another_line(world: World, tmp_path: Path) -> None:
+    models, _ = world()
+    scorer = EncoderPairScorer(FakePairClassifier(relation))
+    other = replace(models, relation=CalibratedRelationModel(scorer, Calibration(0.5)))
+    said = [run(COLLECTION, each(("fr1",)), m, tmp_path) for m in (models, other)]
+    first, again = (rows[0]["atoms"][0]["probability"] for rows in said)
+    assert first > again
 
 
 def test_other_settings_of_the_network_ask_the_llm_nothing(world: World, tmp_path: Path) -> None:
@@ -212,6 +270,21 @@ def test_a_stretch_that_repeats_a_claim_has_its_verdict(world: World, tmp_path: 
     (row,) = run(data, each(("factscore",)), world()[0], tmp_path)
     assert row["segments"][0]["unsupported"] is True
     assert row["segments"][1] == row["segments"][0]
+
+
+def test_a_stretch_without_a_claim_is_not_wrong(world: World, tmp_path: Path) -> None:
+    """As in FELM; what was not scored is apart."""
+    text = "Room 1 is big. Well. Room 1 is red."
+    spans = (Span(0, 14), Span(15, 20))
+    atom = Atom("a0", "Room 1 is big.", "Room 1 is big.", span=spans[0], context_ids=("c0",))
+    record = Record(Answer(text), (atom,), (Context("c0", "rooms", "", "Room 1 is red.", 0.9),))
+    segments = tuple(LabelledSegment(s, wrong=True) for s in spans)
+    data = Collection("rooms", "0" * 64, (Item("one", record, {}, segments=segments),))
+    (row,) = run(data, each(("factscore",)), world()[0], tmp_path)
+    assert [(s["wrong"], s["unsupported"]) for s in row["segments"]] == [
+        (True, True),
+        (False, False),
+    ]
 
 
 def test_cost_counts_what_was_said_before(world: World, tmp_path: Path) -> None:

@@ -13,11 +13,20 @@ from factcheck_local.evaluate.scores import always_supported, difference, points
 def atom(gold: bool | None, p: float | None, verdict: str | None = None) -> dict[str, Any]:
     """With the verdict that P has by itself, unless another is given."""
     verdict = verdict or ("contradicted" if p is not None and p < 0.5 else "supported")
-    return {"id": "a", "gold": gold, "label": None, "verdict": verdict, "probability": p}
+    return {"gold": gold, "label": None, "verdict": verdict, "probability": p}
 
 
 def row(*atoms: dict[str, Any], segments: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
-    return {"atoms": list(atoms), "segments": list(segments), "seconds": 2.0, "calls": 3}
+    named = [{**a, "id": f"a{n}"} for n, a in enumerate(atoms)]
+    return {"atoms": named, "segments": list(segments), "seconds": 2.0, "calls": 3}
+
+
+def segment(gold: bool, wrong: bool | None, error: str | None = None) -> dict[str, Any]:
+    return {"gold": gold, "error": error, "wrong": wrong, "unsupported": wrong}
+
+
+#: What is kept of an item that could not be assessed.
+FAILED: dict[str, Any] = {"failure": "too long", "atoms": [], "segments": []}
 
 
 ROWS = [
@@ -74,6 +83,17 @@ def test_k_is_the_median_number_of_atoms() -> None:
     assert value(found, "f1_at_k") == pytest.approx((2 / 3 + 0 + 1 / 2) / 3)
 
 
+def test_an_answer_without_claims_has_f1_at_k_0_and_counts_for_k() -> None:
+    """What failed does neither: nothing is known of it."""
+    found = score([*ROWS, row(), FAILED, row(atom(True, None))])
+    # 3, 3, 0 and 1 atoms; the last one was not scored.
+    assert found["k"] == 2.0
+    # S = 2 of 3: R = 1, F1 = 2 · 2/3 / (5/3); 0 of 2; none.
+    assert value(found, "f1_at_k") == pytest.approx((4 / 5 + 0 + 0) / 3)
+    assert score([row(atom(True, 0.9)), row(), row()])["k"] == 1.0
+    assert score([row(), FAILED])["k"] is None
+
+
 def test_segments_are_wrong_by_contradiction_or_by_lack_of_support() -> None:
     segments = (
         {"gold": True, "error": None, "wrong": True, "unsupported": True},
@@ -92,7 +112,7 @@ def test_a_difference_is_drawn_in_pairs() -> None:
     better = [row(atom(True, 0.9), atom(False, 0.1, "contradicted")) for _ in range(5)]
     worse = [row(atom(True, 0.1, "contradicted"), atom(False, 0.9)) for _ in range(5)]
     found = difference(better, worse, "f1")
-    assert found == {"value": 1.0, "ci95": (1.0, 1.0)}
+    assert found == {"value": 1.0, "ci95": (1.0, 1.0), "left_out": 0}
     with pytest.raises(ValueError, match="zip"):
         difference(better, worse[:4], "f1")
 
@@ -135,8 +155,34 @@ def test_methods_on_one_answer_are_compared_claim_by_claim() -> None:
 def test_a_method_that_failed_on_the_one_answer_is_compared_without_an_interval() -> None:
     one = [row(atom(True, 0.9), atom(False, 0.1))]
     failed = [row()]
-    assert difference(one, failed, "f1") == {"value": None, "ci95": None}
-    assert difference(failed, one, "f1") == {"value": None, "ci95": None}
+    assert difference(one, failed, "f1") == {"value": None, "ci95": None, "left_out": 2}
+    assert difference(failed, one, "f1") == {"value": None, "ci95": None, "left_out": 2}
+
+
+def test_a_difference_is_of_what_both_gave_a_verdict_on() -> None:
+    """Two methods that say the same do not differ by what one of them failed on."""
+    said = [row(atom(True, 0.9), atom(False, 0.8), atom(True, 0.2)), row(atom(False, 0.9))]
+    failing = [row(atom(True, 0.9), atom(False, None), atom(True, 0.2)), FAILED]
+    for measure in ("f1", "precision", "mae", "mean_precision", "coverage"):
+        found = difference(said, failing, measure)
+        assert (found["value"], found["left_out"]) == (0.0, 2), measure
+        assert difference(failing, said, measure)["value"] == 0.0, measure
+
+
+def test_a_difference_of_segments_is_of_those_that_both_scored() -> None:
+    def answer(*wrong: bool | None) -> dict[str, Any]:
+        golds = (True, False, True)
+        return row(segments=tuple(segment(g, w) for g, w in zip(golds, wrong, strict=True)))
+
+    said = [answer(True, False, False), answer(True, True, True)]
+    failing = [answer(True, False, None), FAILED]
+    found = difference(said, failing, "segment_f1")
+    assert (found["value"], found["left_out"]) == (0.0, 4)
+    # The first answer is found wrong by both, whatever the third segment is. Of two wrong ones
+    # the one method finds one, the other both: F1 2/3 and 1.
+    found = difference([*said, answer(False, False, False)], [*failing, said[1]], "response_f1")
+    assert found["value"] == pytest.approx(-1 / 3)
+    assert found["left_out"] == 1
 
 
 def test_one_completion_has_no_interval() -> None:
@@ -169,3 +215,15 @@ def test_answers_and_kinds_of_error() -> None:
     assert value(found, "response_balanced_accuracy") == 3 / 4
     assert value(found, f"recall of {knowledge}") == 1 / 2
     assert value(found, f"recall of {reasoning}") == 0
+
+
+def test_the_label_of_an_answer_is_of_all_of_its_segments() -> None:
+    """What was not scored leaves the answer open, and does not make it a right one."""
+    open_one = row(segments=(segment(True, None), segment(False, False)))
+    found_one = row(segments=(segment(True, None), segment(False, True)))
+    right = row(segments=(segment(False, False),))
+    found = score([open_one, found_one, right])
+    assert value(found, "response_f1") == 1.0
+    assert value(found, "response_balanced_accuracy") == 1.0
+    assert found["unscored_segments"] == 2
+    assert value(score([open_one]), "response_f1") is None

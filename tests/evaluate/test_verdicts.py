@@ -112,7 +112,11 @@ def test_a_single_item_s_claims_are_drawn() -> None:
 def test_a_difference_of_verdicts() -> None:
     better = [row(*atoms({"supported": ["supported"]})) for _ in range(3)]
     worse = [row(*atoms({"supported": ["not_found"]})) for _ in range(3)]
-    assert difference(better, worse, "right_of_three") == {"value": 1.0, "ci95": (1.0, 1.0)}
+    assert difference(better, worse, "right_of_three") == {
+        "value": 1.0,
+        "ci95": (1.0, 1.0),
+        "left_out": 0,
+    }
 
 
 def test_the_summary_s_table() -> None:
@@ -134,3 +138,22 @@ def test_the_summary_s_table() -> None:
         "| fr2 | not found | 1 | 0 | 1 | 1 | 0 |\n"
     ) in text
     assert "| method | right of three classes | balanced, of three |" in text
+
+
+def test_the_summary_says_what_a_difference_leaves_out() -> None:
+    """In a column of its own, where something is."""
+
+    def table(**left_out: int) -> str:
+        told = {"ours": "fr2", "theirs": "other", "measure": "f1", "value": 0.1, "ci95": None}
+        return to_markdown(
+            {
+                **{"bench": "sets", "command": "c", "settings": "s", "models": {}, "prompts": "p"},
+                **{"data": "d", "limit": None, "seed": 0, "machine": "m", "methods": {}},
+                **{"groups": {}, "differences": [{**told, **left_out}], "notes": []},
+                **{"pictures": []},
+            }
+        )
+
+    assert "| fr2 less other | F1 | +0.100 | 6 |\n" in table(left_out=6)
+    for text in (table(left_out=0), table()):
+        assert "| fr2 less other | F1 | +0.100 |\n" in text

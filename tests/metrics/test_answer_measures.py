@@ -11,15 +11,7 @@ from factcheck_local.metrics import (
     factual_precision,
     hallucination_score,
     recall_at_k,
-    supported_count,
 )
-
-
-def test_supported_means_above_one_half() -> None:
-    assert supported_count([0.5, 0.5000001, 0.4, 1.0]) == 2
-    assert supported_count([]) == 0
-    with pytest.raises(ValueError, match="probabilities in"):
-        supported_count([0.5, math.nan])
 
 
 def test_factual_precision() -> None:
@@ -49,7 +41,7 @@ def test_recall_stops_at_one() -> None:
 
 def test_f1_at_k_without_support_and_without_atoms() -> None:
     assert f1_at_k(0, 4, 6) == 0.0
-    assert f1_at_k(0, 0, 6) is None
+    assert f1_at_k(0, 0, 6) == 0.0
 
 
 @pytest.mark.parametrize("k", [0, -1, math.nan])

@@ -30,7 +30,10 @@ class Verdict(StrEnum):
 
     @property
     def supports(self) -> bool:
-        """Whether the claim counts as supported; this is what every measure counts by."""
+        """Whether the claim counts as supported, in what is said of an answer and of many.
+
+        Benchmarks compare methods by P, see ``evaluate.scores``.
+        """
         return self is Verdict.SUPPORTED
 
     @property

@@ -138,7 +138,7 @@ def fit(log_p: LogProbabilities, labels: Sequence[int], *, l2: float = L2) -> Ca
     """
     from scipy.optimize import minimize
 
-    gold = _checked(log_p, labels)
+    gold = checked(log_p, labels)
     present = np.unique(gold)
     if len(present) < 2:
         raise InputError(
@@ -167,50 +167,12 @@ def fit(log_p: LogProbabilities, labels: Sequence[int], *, l2: float = L2) -> Ca
     return Calibration(float(np.exp(best[0])), (float(best[1]), float(best[2]), 0.0))
 
 
-def fit_sets(
-    sets: Sequence[tuple[LogProbabilities, Sequence[int]]],
-) -> Calibration:
-    """The calibration with the least log loss over sets that differ in size and labels.
-
-    Every set weighs the same, and in it every label; a set that lacks a label is fitted on
-    those it has, renormalised.
-
-    Args:
-        sets: of each set finite natural-log probabilities, shape (n, 3), and the index of
-            each pair's label in ``LABELS``, shape (n,).
+def checked(log_p: LogProbabilities, labels: Sequence[int]) -> npt.NDArray[np.intp]:
+    """The labels as an array, once they are known to fit the probabilities; see ``fit``.
 
     Raises:
-        ValueError: if the shapes of a set do not match, or a value is out of range.
+        ValueError: if the shapes do not match, or a value is out of range.
     """
-    from scipy.optimize import minimize
-
-    checked = [(log_p, _checked(log_p, labels)) for log_p, labels in sets]
-
-    def made(values: npt.NDArray[np.float64]) -> Calibration:
-        return Calibration(float(np.exp(values[0])), (float(values[1]), float(values[2]), 0.0))
-
-    best = minimize(
-        lambda values: float(np.mean([_log_loss(made(values), *one) for one in checked])),
-        np.zeros(3),
-        method="Nelder-Mead",
-        options={"maxiter": 2000},
-    ).x
-    return made(best)
-
-
-def _log_loss(
-    calibration: Calibration, log_p: LogProbabilities, gold: npt.NDArray[np.intp]
-) -> float:
-    """Mean of -ln p(label) over the labels that occur, each weighing the same."""
-    present = np.unique(gold)
-    p = calibration.apply(log_p)[:, present]
-    own = np.log(p / p.sum(axis=1, keepdims=True))[
-        np.arange(len(gold)), np.searchsorted(present, gold)
-    ]
-    return -float(np.mean([own[gold == label].mean() for label in present]))
-
-
-def _checked(log_p: LogProbabilities, labels: Sequence[int]) -> npt.NDArray[np.intp]:
     gold = np.asarray(labels, dtype=np.intp)
     if log_p.shape != (len(gold), 3) or not np.isfinite(log_p).all():
         raise ValueError(
