@@ -18,11 +18,15 @@ _LINE_END = re.compile(r"\r\n?|\n")
 #: The marks of emphasis and code, at the edge of a word: "max_items" has none.
 _MARK = re.compile(r"(?<!\w)(?:[*_`]|~~)+|(?:[*_`]|~~)+(?!\w)")
 
-#: The last of them in a word, in front of its punctuation.
-_LAST_MARK = re.compile(r"((?:[*_`]|~~)+)[^\w*_`~]*$")
+#: The first and the last of them in a word, each with the punctuation outside of it.
+_FIRST_MARK = re.compile(r"^([^\w*_`~]*)((?:[*_`]|~~)+)")
+_LAST_MARK = re.compile(r"((?:[*_`]|~~)+)([^\w*_`~]*)$")
 
 #: What ends a sentence, with quotation marks and emphasis behind it. Not code, which is kept whole.
 _STOP = re.compile(r"""[.!?…]+(["'”’)*_]*)$""")
+
+#: The full stop at the end of words, and the marks behind it.
+_FULL_STOP = re.compile(r"(?<=[^\s.!?…])\.((?:[*_`]|~~)*)$")
 
 #: "[text][label]", "[label]" and "[^2]": without its definition a reference is text.
 _LABEL = re.compile(r"\[[^\[\]]*\]\[([^\[\]]+)\]|\[([^\[\]]+)\]")
@@ -76,7 +80,7 @@ def fitted(new: str, old: str) -> str:
 
     A model reads and writes a sentence on one line, and drops marks that it takes for
     decoration. The words that stay keep their marks and their places on lines, those that take
-    the place of others get what was around these, and the final stop stays.
+    the place of others get what was around these, and the sentence ends with a stop as before.
 
     Args:
         new: the rewriting, on one line; of nothing nothing is made.
@@ -84,6 +88,10 @@ def fitted(new: str, old: str) -> str:
     """
     if not new.split():
         return ""
+    if (stop := _STOP.search(old)) and not _STOP.search(new):
+        new = new.removesuffix(stop[1]) + stop[0]
+    elif not _STOP.search(bare(old)):
+        new = _FULL_STOP.sub(r"\1", new)
     olds, news = _GAP.split(old), new.split()
     gaps = [" ", *_GAP.findall(old)]
     words: list[str] = []
@@ -100,10 +108,7 @@ def fitted(new: str, old: str) -> str:
         carried = next(filter(line_ends, gone), carried)
         words += run
         between += there
-    text = "".join(gap + word for gap, word in zip(["", *between[1:]], words, strict=True))
-    if (stop := _STOP.search(old)) and not _STOP.search(text):
-        text = text.removesuffix(stop[1]) + stop[0]
-    return text
+    return "".join(gap + word for gap, word in zip(["", *between[1:]], words, strict=True))
 
 
 def _compared(words: Sequence[str]) -> list[str]:
@@ -113,17 +118,30 @@ def _compared(words: Sequence[str]) -> list[str]:
 
 
 def _with_marks(new: list[str], old: list[str]) -> list[str]:
-    """Words with the marks around those that they replace, where they have none of their own."""
-    if not new or not old:
+    """Words with the marks around those that they replace, where they have none of their own.
+
+    As many words as before stay in front of these and behind, if there are as many. Marks that
+    close before others open are around nothing here, and where words only went, but for a capital
+    letter, none is in the place of the marked ones.
+    """
+    opening = [(at, mark) for at, word in enumerate(old) if (mark := _FIRST_MARK.search(word))]
+    closing = [(at, mark) for at, word in enumerate(old) if (mark := _LAST_MARK.search(word))]
+    if {*map(str.lower, new)} <= {*map(str.lower, old)}:
         return new
-    first, *_ = new
-    if (mark := _MARK.match(old[0])) and not _MARK.match(first):
-        new = [mark[0] + first, *new[1:]]
-    last = new[-1]
-    if (mark := _LAST_MARK.search(old[-1])) and not _LAST_MARK.search(last):
-        word = last.rstrip(_AROUND)
-        new = [*new[:-1], f"{word}{mark[1]}{last[len(word) :]}"]
-    return new
+    if opening and closing and closing[-1][0] < opening[0][0]:
+        return new
+    words, begin = [*new], 0
+    if opening and not any(map(_FIRST_MARK.search, new)):
+        at, mark = opening[0]
+        begin = min(at, len(new) - 1)
+        word = new[begin].removeprefix(mark[1])
+        words[begin] = new[begin].removesuffix(word) + mark[2] + word
+    if closing and not any(map(_LAST_MARK.search, new)):
+        at, mark = closing[-1]
+        end = max(begin, len(new) - len(old) + at)
+        word = words[end].removesuffix(mark[2])
+        words[end] = word + mark[1] + words[end].removeprefix(word)
+    return words
 
 
 def changed(old: str, new: str) -> tuple[str, str]:

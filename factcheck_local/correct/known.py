@@ -28,8 +28,8 @@ def as_words(text: str) -> str:
     return _WORD.sub(lambda word: "" if numbers(word[0]) else word[0], denied)
 
 
-def words_and_numbers(text: str) -> frozenset[str]:
-    """What a text is about: its content words and its numbers, however these are written."""
+def words_and_values(text: str) -> frozenset[str]:
+    """What a text is about: its content words and its numbers, "six" only as 6."""
     return content_words(as_words(text)) | numbers(text)
 
 

@@ -19,8 +19,8 @@ from factcheck_local.correct.edits import (
 from factcheck_local.correct.form import plain
 from factcheck_local.correct.markers import marker, unmarked
 from factcheck_local.correct.replace import Draft, Wrong, drafts
-from factcheck_local.correct.units import OPEN, UNSUPPORTED, Row, Unit, said, units_of
-from factcheck_local.correct.verification import verified
+from factcheck_local.correct.units import UNSUPPORTED, Row, Unit, said, units_of
+from factcheck_local.correct.verification import Checked, verified
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.split import segment
 from factcheck_local.report.view import citations, one_line, quoted
@@ -34,7 +34,7 @@ class _Outcome:
     """What came of writing a sentence anew: the text that stands, and what did not."""
 
     text: str | None = None
-    checked: tuple[Row, ...] = ()
+    checked: Checked = field(default_factory=Checked)
     refused: list[Refused] = field(default_factory=list)
 
 
@@ -103,7 +103,7 @@ def _outcomes(
         outcomes, models = verified(assessment, units, written, checker, name)
         for i, outcome in outcomes.items():
             if outcome.refused is None:
-                found[i].text, found[i].checked = written[i], outcome.claims
+                found[i].text, found[i].checked = written[i], outcome
             else:
                 found[i].refused.append(Refused(written[i], outcome.refused, outcome.claims))
     return found, models
@@ -157,11 +157,11 @@ def _edit(assessment: Row, unit: Unit, outcome: _Outcome, unsupported: Unsupport
     if outcome.text is not None:
         rest = [
             claim
-            for claim in unit.of(*OPEN)
+            for claim in outcome.checked.still_open
             if unsupported != "keep" or _marker(assessment, claim) in unit.stands
         ]
         new = _with_markers(assessment, outcome.text, rest)
-        checked = outcome.checked
+        checked = outcome.checked.claims
         return Edit("replace", unit.span, unit.stands, new, claims, checked, drafts=refused)
     reason = refused[0].reason if refused else None
     left = Edit("keep", unit.span, unit.stands, unit.stands, claims, (), reason, refused)
@@ -217,7 +217,8 @@ def _removed(
             continue
         gone.append(span)
         claims = tuple(claim for edit in group for claim in edit.claims)
-        found.append(replace(first, span=span, old=span.of(text), claims=claims))
+        refused = tuple(draft for edit in group for draft in edit.drafts)
+        found.append(replace(first, span=span, old=span.of(text), claims=claims, drafts=refused))
     return found[::-1]
 
 

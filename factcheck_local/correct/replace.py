@@ -16,7 +16,7 @@ from factcheck_local.core.text.wording import (
     share_within,
 )
 from factcheck_local.correct.form import fitted, line_ends, markup, plain
-from factcheck_local.correct.known import as_words, otherwise, words_and_numbers
+from factcheck_local.correct.known import as_words, otherwise, words_and_values
 from factcheck_local.models.contracts import Message, TextGenerator, adapted_to
 from factcheck_local.models.prompts import load_prompt
 
@@ -252,7 +252,7 @@ def _objections(
         kept = _own(other, old, claim)
         if other in supported:
             kept |= names(as_words(other)) & names(old)
-        if not kept <= words_and_numbers(new):
+        if not kept <= words_and_values(new):
             yield f"the rewriting drops another claim: {other}"
     if lost:
         yield "the rewriting drops a link, a footnote or other markup"
@@ -297,5 +297,5 @@ def _decimals(texts: Iterable[str]) -> list[Decimal]:
 
 def _own(claim: str, sentence: str, wrong: str) -> frozenset[str]:
     """Words and numbers that a sentence has for a claim's sake, not for the wrong one's."""
-    both = [words_and_numbers(text) for text in (claim, sentence, wrong)]
+    both = [words_and_values(text) for text in (claim, sentence, wrong)]
     return both[0] & both[1] - both[2]

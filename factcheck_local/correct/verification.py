@@ -15,7 +15,7 @@ from factcheck_local.core.text.wording import negations, normalised
 from factcheck_local.core.types import Answer, Atom, Kind, Span
 from factcheck_local.correct.edits import apply
 from factcheck_local.correct.form import bare, changed, standing
-from factcheck_local.correct.known import words_and_numbers
+from factcheck_local.correct.known import words_and_values
 from factcheck_local.correct.units import OPEN, Row, Unit, said
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
@@ -28,10 +28,17 @@ _JOINS = re.compile(r"\b(?:and|but|while|whereas|which|where|who|whose)\b|;", re
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A new sentence after it was verified; ``refused`` is None if it stands."""
+    """A new sentence after it was verified.
+
+    Attributes:
+        claims: what of it was verified.
+        refused: why it does not stand; None if it does.
+        still_open: what it claims, verified again or not, that has evidence neither way.
+    """
 
     claims: tuple[Row, ...] = ()
     refused: str | None = None
+    still_open: tuple[Row, ...] = ()
 
 
 def verified(
@@ -113,7 +120,8 @@ def substituted(unit: Unit, new: str) -> list[tuple[Row, str]] | None:
     Returns:
         None where it is not known how the claims change: the change is more than one run of
         words, these stand in the sentence or in a claim more than once or in no contradicted
-        claim, they bring in another claim, or one has no verdict.
+        claim, or a claim may say them in other words, they bring in another claim, or one has
+        no verdict.
     """
     was, now = changed(unit.text, new)
     if not was or not now or len(standing(was, bare(unit.text))) != 1:
@@ -121,14 +129,19 @@ def substituted(unit: Unit, new: str) -> list[tuple[Row, str]] | None:
     if len(_JOINS.findall(now)) > len(_JOINS.findall(was)) or unit.of("unscored"):
         return None
     found = []
+    about = words_and_values(was)
     for claim in unit.claims:
+        if claim["verdict"] == "skipped":
+            continue
         text = said(claim)
         places = standing(was, text)
         if len(places) > 1:
             return None
-        if places and claim["verdict"] != "skipped":
+        if places:
             at = places[0]
             found.append((claim, f"{text[: at.start()]}{now}{text[at.end() :]}"))
+        elif not about or about & words_and_values(text):
+            return None
     return found if any(claim["verdict"] == "contradicted" for claim, _ in found) else None
 
 
@@ -143,7 +156,8 @@ def _judged_by_claim(unit: Unit, before: Sequence[Row], claims: Sequence[Row]) -
     for old, claim in zip(before, claims, strict=True):
         if claim["verdict"] not in ("supported", *(OPEN if old["verdict"] in OPEN else ())):
             return Checked(tuple(claims), _unsupported(claim))
-    return Checked(tuple(claims))
+    unchanged = (claim for claim in unit.claims if claim not in before)
+    return Checked(tuple(claims), still_open=_open((*claims, *unchanged)))
 
 
 def _judged(unit: Unit, new: str, claims: Iterable[Row]) -> Checked:
@@ -165,7 +179,18 @@ def _judged(unit: Unit, new: str, claims: Iterable[Row]) -> Checked:
         for claim in looked_at
     ):
         return Checked(looked_at, "the rewriting claims nothing else")
-    return Checked(looked_at)
+    kept = words_and_values(unit.text) & words_and_values(new)
+    lost = (
+        claim
+        for claim in unit.claims
+        if words_and_values(said(claim)) & words_and_values(unit.text) <= kept
+        and not any(_is_among(row["text"], [said(claim)], new) for row in looked_at)
+    )
+    return Checked(looked_at, still_open=_open((*looked_at, *lost)))
+
+
+def _open(claims: Iterable[Row]) -> tuple[Row, ...]:
+    return tuple(claim for claim in claims if claim["verdict"] in OPEN)
 
 
 def _is_among(claim: str, others: Collection[str], sentence: str) -> bool:
@@ -174,10 +199,10 @@ def _is_among(claim: str, others: Collection[str], sentence: str) -> bool:
     What it takes from the sentence is in that one, and it denies as much: "security logs are
     kept for 180 days" is not that server logs are.
     """
-    own = words_and_numbers(claim) & words_and_numbers(sentence)
+    own = words_and_values(claim) & words_and_values(sentence)
     return any(
         normalised(claim) == normalised(other)
-        or (own and own <= words_and_numbers(other) and negations(claim) == negations(other))
+        or (own and own <= words_and_values(other) and negations(claim) == negations(other))
         for other in others
     )
 

@@ -69,11 +69,12 @@ def prompts_digest() -> str:
 
 @cache
 def sources_digest(package: Path = PACKAGE) -> str:
-    """Sha256 over the package's code that lines are made by, as it was when first asked for."""
+    """Sha256 over the package's code and cards that lines are made by, as first asked for."""
     found = hashlib.sha256()
     for part in _MADE_BY:
         place = package / part
-        for file in [place] if place.suffix else sorted(place.rglob("*.py")):
+        code = (file for file in place.rglob("*") if file.suffix in (".py", ".toml"))
+        for file in [place] if place.suffix else sorted(code):
             text = file.read_bytes()
             found.update(f"{file.relative_to(package).as_posix()} {len(text)}\n".encode() + text)
     return found.hexdigest()

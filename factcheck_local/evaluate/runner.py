@@ -127,9 +127,13 @@ Elsewhere = Callable[
 def kept_llm(name: str, replies: Path) -> CachedChatModel:
     """An LLM that says again what it said before, from a file."""
     card = find_card(name, "llm")
-    return CachedChatModel(
-        lambda: load_model(name, "llm"), card.id, card.sha256, replies, card.adapters
-    )
+    if card.server is None:
+        load, sha256 = (lambda: load_model(name, "llm")), card.sha256
+    else:
+        # A server says how it scores labels when it is asked.
+        model = load_model(name, "llm")
+        load, sha256 = (lambda: model), model.sha256
+    return CachedChatModel(load, card.id, sha256, replies, card.adapters)
 
 
 @contextmanager

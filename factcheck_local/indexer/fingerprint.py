@@ -44,7 +44,8 @@ class EmbedderPrint:
             )
         if embedder.sha256 != self.sha256:
             raise StoreError(
-                f"{place}: made with other weights of {self.id} than are here", hint=REBUILD
+                f"{place}: made with other weights of {self.id} than are here",
+                hint=f"{REBUILD} --store {place}",
             )
 
 

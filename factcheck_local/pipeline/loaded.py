@@ -91,6 +91,7 @@ class Loaded(Closing):
         self._shared = shared
         self._recorded = recorded
         self._others: dict[str, Any] = {}
+        self._loading = threading.Lock()
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -151,15 +152,16 @@ class Loaded(Closing):
 
         What is shared loads and keeps it.
         """
-        # Not under the lock, which who waits for the threads that read pairs has.
         llm = self._given_llm.id if self._given_llm else self.settings.llm
         if name == llm:
             return self.llm
         if self._shared is not None:
             return self._shared._load(name)
-        if name not in self._others:
-            self._others[name] = load_model(name)
-        return self._others[name]
+        # Not `_lock`: a run holds that while it waits for the threads that call this.
+        with self._loading:
+            if name not in self._others:
+                self._others[name] = load_model(name)
+            return self._others[name]
 
     @cached_property
     def risk(self) -> Thresholds | None:

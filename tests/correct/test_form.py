@@ -26,11 +26,20 @@ from .helpers import Writer
         ("The Pro plan has **30** rules.", "The Pro plan has 25 rules.", "25"),
         ("The Pro plan has **30 rules.**", "The Pro plan has 25 rules.", "25"),
         ("**Leave is 30 days.", "Leave is 25 days.", "25"),
+        # Brackets and quotation marks within the marks, and around them.
+        ("Call `limit(30)` for all in Kiel.", "Call limit(25) for all in Kiel.", "25"),
+        ('Call `size="30"`, then `a.b(30)`.', 'Call size="25", then a.b(25).', "25"),
+        ("The Pro plan has **(30)** rules.", "The Pro plan has (25) rules.", "25"),
+        ("The Pro plan has (**30**) rules.", "The Pro plan has (25) rules.", "25"),
         # The final stop.
         ("Leave is 30 days.", "Leave is 25 days", "25"),
         ("Leave is 30.", "Leave is 25", "25"),
         ("Leave is 30!", "Leave is 25!", "25"),
         ("It is `30`", "It is `25`", "25"),
+        ("Annual leave: 30", "Annual leave: 25.", "25"),
+        ("**Annual leave: 30**", "**Annual leave: 25.**", "25"),
+        ("Annual leave: `30`", "Annual leave: 25.", "25"),
+        ("Remove it by `make 30.`", "Remove it by make 25.", "25"),
     ],
 )
 def test_a_rewriting_keeps_the_form_of_its_sentence(old: str, new: str, expected: str) -> None:
@@ -47,13 +56,34 @@ def test_a_line_ends_where_words_went() -> None:
     assert draft.refused == "the rewriting does not keep the lines of the sentence"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Leave is **30** working days.", "Leave is 25 days.", "Leave is **25** days."),
+        ("Leave is **30** working days.", "Leave is 25 net days.", "Leave is **25** net days."),
+        ("Leave is net **30** days.", "Leave is 25 days.", "Leave is **25** days."),
+        ("Leave is net **30 days.**", "Leave is 25 days.", "Leave is **25 days.**"),
+        ("Leave **is 30** net days.", "Leave is 25 days.", "Leave **is 25** days."),
+        ("Leave is **30** net days.", "Leave is up **25** days.", "Leave is up **25** days."),
+        ("Take **30**, not more.", "Take 25 or more.", "Take **25** or more."),
+        ('Take "**30**" days.', "Take 25 days.", "Take **25** days."),
+        # Marks of what is on either side go with neither.
+        ("**It is 30** or **31 days.**", "It is 25 days.", "**It is 25 days.**"),
+    ],
+)
+def test_marks_stay_in_pairs_where_words_beside_them_go(old: str, new: str, expected: str) -> None:
+    assert fitted(new, old) == expected
+
+
 @given(st.lists(st.sampled_from(["a", "b.", "**c**", "`d`", "_e_", "5"]), min_size=1, max_size=9))
 def test_a_sentence_fits_itself_however_it_is_marked(words: list[str]) -> None:
     text = "\n> ".join(words)
     assert fitted(plain(text), text) == text
 
 
-WORDS = st.lists(st.sampled_from(["a", "B", "b.", "**c**", "`d`", "_e_", "5", "5,"]), min_size=1)
+WORDS = st.lists(
+    st.sampled_from(["a", "B", "b.", "**c**", "`d`", "_e_", "5", "5,", "(*5*),"]), min_size=1
+)
 
 
 @given(WORDS, WORDS, st.sampled_from([" ", "\n> ", "  \n"]))

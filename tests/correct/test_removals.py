@@ -57,3 +57,16 @@ def test_an_item_goes_with_those_below_it() -> None:
     found = correct(assessed(text, *claims[:2]), checker(""), unsupported="remove")
     assert [e.action for e in found.edits] == ["mark", "mark"]
     assert f"{GONE[:-1]} [unverified]. It is new [unverified].\n  - {below}" in found.text
+
+
+def test_neighbours_that_go_together_keep_the_refused_rewritings_of_each() -> None:
+    first, second = "Annual leave is 30 days.", "Parental leave is 90 days."
+    text = f"{first} {second}"
+    run = assessed(text, (first, first, "contradicted"), (second, second, "contradicted"))
+    model = checker(lambda sentence: sentence.replace("0 days", "7 days"))
+    (edit,) = correct(run, model, unsupported="remove").edits
+    assert edit.action == "remove"
+    assert [draft.text for draft in edit.drafts] == [
+        "Annual leave is 37 days.",
+        "Parental leave is 97 days.",
+    ]

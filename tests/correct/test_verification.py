@@ -84,6 +84,93 @@ def test_which_claims_change_with_their_sentence(
     assert (None if found is None else [text for _, text in found]) == expected
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "first", "second"),
+    [
+        # Of the run of words a claim has a part, or all in another case or notation, or none.
+        ("get 30 working days", "get 25 calendar days", "get 30 working days", "get 30 days"),
+        ("get thirty days", "get 25 days", "get thirty days", "get 30 days"),
+        ("get Working Days", "get days off", "get Working Days", "get working days"),
+        ("may stay", "may not stay", "may stay", "can stay"),
+    ],
+)
+def test_a_claim_that_says_what_changed_in_other_words_changes_too(
+    old: str, new: str, first: str, second: str
+) -> None:
+    sentence = f"Managers and interns {old}."
+    claims = (f"Managers {first}.", "contradicted"), (f"Interns {second}.", "supported")
+    rows = tuple({"text": text, "verdict": verdict} for text, verdict in claims)
+    assert substituted(Unit(Span(0, 1), sentence, rows), f"Managers and interns {new}.") is None
+    skipped = rows[1] | {"verdict": "skipped"}
+    assert substituted(Unit(Span(0, 1), sentence, (rows[0], skipped)), f"Managers {new}.") != []
+
+
+def test_a_true_claim_is_not_made_false_by_what_another_one_becomes() -> None:
+    text = "Managers and interns below 18 get 30 working days of leave."
+    run = assessed(
+        text,
+        (text, "Managers get 30 working days of leave.", "contradicted"),
+        (text, "Interns below 18 get 30 days of leave.", "supported"),
+        passage="Managers get 25 calendar days of leave. Interns get 30 days of leave.",
+    )
+    new = text.replace("30 working", "25 calendar")
+
+    def split(sentence: str) -> str:
+        _, _, days = sentence.partition(" 18 ")
+        return f"Managers {days}\nInterns below 18 {days}"
+
+    (edit,) = correct(run, checker(new, split)).edits
+    assert (edit.action, edit.refused) == (
+        "mark",
+        "the rewriting is contradicted itself: Interns below 18 get 25 calendar days of leave.",
+    )
+
+
+BOTH = "Server and security logs are kept for 365 days."
+
+
+@pytest.mark.parametrize("kept", ["are kept for", "are now kept"])
+def test_an_open_claim_that_comes_out_supported_is_not_marked(kept: str) -> None:
+    """Verified claim by claim, and split anew where more than one run of words is another."""
+    server, security = (f"{of} logs are kept for 365 days." for of in ("Server", "Security"))
+    run = assessed(
+        BOTH,
+        (BOTH, server, "not_found"),
+        (BOTH, security, "contradicted"),
+        passage="Server and security logs are now kept for 180 days.",
+    )
+    new = BOTH.replace("365", "180").replace("are kept for", kept)
+
+    def split(sentence: str) -> str:
+        logs = sentence.removeprefix("Server and security ")
+        return f"Server {logs}\nSecurity {logs}"
+
+    (edit,) = correct(run, checker(new, split)).edits
+    assert (edit.action, edit.new) == ("replace", new)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("kept", ["are kept for", "are now kept"])
+def test_an_open_claim_that_stays_open_is_marked(kept: str, *, lost: bool) -> None:
+    """Even where the sentence is split anew and it is not found again."""
+    text = "Security logs are kept for 365 days and the moon is cheese."
+    moon = "The moon is cheese."
+    run = assessed(
+        text,
+        (text, SECURITY, "contradicted"),
+        (text, moon, "not_found"),
+        passage="Security logs are now kept for 180 days.",
+    )
+    new = text.replace("365", "180").replace("are kept for", kept)
+
+    def split(sentence: str) -> str:
+        logs, _, _ = sentence.partition(" and the")
+        return f"{logs}." if lost else f"{logs}.\n{moon}"
+
+    (edit,) = correct(run, checker(new, split)).edits
+    assert (edit.action, edit.new) == ("replace", new.replace(".", " [unverified]."))
+
+
 def test_marks_do_not_hide_what_changed() -> None:
     old = "A is **1 `unit`** and b is 2."
     rows = ({"text": "A is 1 unit.", "verdict": "contradicted"},)

@@ -194,7 +194,7 @@ def test_other_code_makes_lines_anew_and_asks_nothing_again(
 def test_the_code_that_decides_is_part_of_a_line_s_key(tmp_path: Path) -> None:
     """Of a package laid out like this one; what only shows figures is none of it."""
     shown = ("evaluate/scores.py", "report/render.py", "cli/bench.py")
-    decides = ("pipeline/verdicts/decide.py", "markov/exact.py", "core/text/parts.py")
+    decides = ("pipeline/verdicts/decide.py", "markov/exact.py", "models/cards/a.toml")
 
     def package(changed: str = "") -> Path:
         made = tmp_path / (changed.replace("/", "-") or "as it was")

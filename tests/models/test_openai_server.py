@@ -498,6 +498,14 @@ def test_the_hash_costs_one_question(serve: Serve, connect: Connect) -> None:
 
 def test_a_server_that_fails_has_a_hash_nevertheless(serve: Serve, connect: Connect) -> None:
     """A model that only writes needs no labels."""
-    model = connect(serve(always(Answer("no", 500))).url)
-    assert len(bytes.fromhex(model.sha256)) == 32
-    assert model.note == ""
+    reply: Answer | Json = Answer("no", 500)
+    server = serve(lambda _asked: reply)
+    model = connect(server.url)
+    open_ = model.sha256
+    assert (len(bytes.fromhex(open_)), model.note) == (32, "")
+    asked = len(server.asked)
+    assert (model.sha256, len(server.asked)) == (open_, asked), "asked once"
+    reply = completion("A", TOP)
+    model.score_labels(CHAT, [""], LABELS)
+    assert model.sha256 != open_, "known since"
+    assert model.sha256 == connect(server.url).sha256

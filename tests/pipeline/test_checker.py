@@ -402,7 +402,7 @@ def test_other_weights_of_the_embedder_are_refused(
         pytest.raises(StoreError, match=f"other weights of {minilm.id}") as caught,
     ):
         _ = scripted(store, minilm).embedder
-    assert caught.value.hint == "factcheck index --rebuild PATH..."
+    assert caught.value.hint == f"factcheck index --rebuild PATH... --store {tmp_path / 's'}"
 
 
 def test_atoms_alone_say_what_failed(minilm: SentenceTransformerEmbedder) -> None:

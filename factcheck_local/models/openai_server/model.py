@@ -18,7 +18,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -91,6 +90,7 @@ class ServerModel:
         said = next((m for m in listed if m.get("id") == self._model), {})
         self._lasting = {key: said[key] for key in _LASTING if key in said}
         self._has_logprobs: bool | None = None
+        self._probed = False
         self._deciding = threading.Lock()
         self.at_once = options.concurrency
 
@@ -103,7 +103,7 @@ class ServerModel:
         """
         return cls(card.id, ServerOptions.from_mapping(card.options))
 
-    @cached_property
+    @property
     def sha256(self) -> str:
         """Names the server and how it is asked, not weights, which nobody here can hash.
 
@@ -114,8 +114,9 @@ class ServerModel:
         Raises:
             ModelError: if the server refuses any request.
         """
-        if self._has_logprobs is None:
-            # Of a server that fails on this it stays open, and what is asked of it says so.
+        if self._has_logprobs is None and not self._probed:
+            self._probed = True
+            # Of a server that fails on this it stays open until it scores something.
             with suppress(ScoringError):
                 self._decide(_PROBE)
         named = [self._options.url, self._model, self._lasting]
