@@ -28,13 +28,13 @@ def fit_sets(
     """
     from scipy.optimize import minimize
 
-    checked = [(log_p, checked(log_p, labels)) for log_p, labels in sets]
+    pairs = [(log_p, checked(log_p, labels)) for log_p, labels in sets]
 
     def made(values: npt.NDArray[np.float64]) -> Calibration:
         return Calibration(float(np.exp(values[0])), (float(values[1]), float(values[2]), 0.0))
 
     best = minimize(
-        lambda values: float(np.mean([_log_loss(made(values), *one) for one in checked])),
+        lambda values: float(np.mean([_log_loss(made(values), *one) for one in pairs])),
         np.zeros(3),
         method="Nelder-Mead",
         options={"maxiter": 2000},

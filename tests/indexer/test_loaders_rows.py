@@ -142,8 +142,8 @@ def test_no_value_is_of_any_kind() -> None:
 
 
 def test_a_header_does_not_stand_in_front_of_itself() -> None:
-    above = [["Region", "GDP"], ["Region", "9"], ["North", "5"]]
-    assert said(above)[1:] == ["Region; GDP: 9", "Region: North; GDP: 5"]
+    rows = grid([head("Region", "GDP"), cells("Region", "9"), cells("North", "5")])
+    assert [line for _, line in statements(rows)][1:] == ["Region; GDP: 9", "Region: North; GDP: 5"]
 
 
 def test_a_repeated_header_is_no_row() -> None:

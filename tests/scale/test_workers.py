@@ -393,7 +393,7 @@ def test_an_index_by_workers_is_the_one_made_here(ray: Nodes, desk: Path) -> Non
         assert one.digest() == other.digest()
         ids = [id_ for id_, _ in one.query_words(["leave pay"], 10)[0]]
         assert np.array_equal(one.embeddings(ids), other.embeddings(ids))
-    again = factcheck("index", "docs", "--store", shared, "--workers", ray.address)
+    again = factcheck("index", "docs", "--store", shared)
     assert again.out.startswith(f"0 indexed, {len(PAGES)} unchanged")
     assert "--watch embeds here" in refused(
         "index", "docs", "--store", shared, "--workers", "ray", "--watch"

@@ -315,7 +315,7 @@ def test_a_rebuilt_store_is_checked_by_its_own_embedder(
     card = CARD.format(id=other.id, **values).replace("context_length", "max_tokens")
     (tmp_path / "cards" / "hashing.toml").write_text(card)
 
-    def load(id_: str, role: str) -> object:
+    def load(id_: str, role: str | None = None) -> object:
         return other if id_ == other.id else load_model(id_, role)
 
     monkeypatch.setattr(loaded_module, "load_model", load)
