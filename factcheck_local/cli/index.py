@@ -26,7 +26,7 @@ from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reader import LIMITS_MEMORY, ReadLimits
 from factcheck_local.indexer.reliability import ReliabilityProfile
 from factcheck_local.indexer.store import Store
-from factcheck_local.indexer.survey import there
+from factcheck_local.indexer.survey import existing
 from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.indexer.watch import changes
 from factcheck_local.models.contracts import Embedder
@@ -165,7 +165,7 @@ def command(
             _unlock(place)
         if rebuild:
             # What is wrong with these is said before anything is lost.
-            for path in there(paths):
+            for path in existing(paths):
                 ReliabilityProfile.beside(path if path.is_dir() else path.parent)
             Store.erase(place)
         show(*run(model, at_once), str(place))

@@ -71,30 +71,6 @@ class Draft:
     written: str = field(default="", compare=False)
 
 
-def rewrite(
-    sentence: str,
-    wrong: Sequence[Wrong],
-    generator: TextGenerator,
-    *,
-    others: Sequence[str] = (),
-    supported: Collection[str] = (),
-    heading: str = "",
-    before: str = "",
-) -> Draft:
-    """The first of ``drafts``, whose arguments these are."""
-    return next(
-        drafts(
-            sentence,
-            wrong,
-            generator,
-            others=others,
-            supported=supported,
-            heading=heading,
-            before=before,
-        )
-    )
-
-
 def drafts(
     sentence: str,
     wrong: Sequence[Wrong],

@@ -221,7 +221,9 @@ def _answers(rows: Sequence[Row]) -> tuple[list[bool], list[bool]]:
 def _found_wrong(row: Row) -> bool | None:
     """Whether a segment is found wrong; None where one that was not scored might have been."""
     said = [s["wrong"] for s in row["segments"]]
-    return True if any(said) else None if not said or None in said else False
+    if any(said):
+        return True
+    return None if not said or None in said else False
 
 
 def _by_error(rows: Sequence[Row]) -> dict[str, Statistic]:

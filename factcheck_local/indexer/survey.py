@@ -86,7 +86,7 @@ def survey(
     Raises:
         InputError: if a path does not exist, or there is nothing to index.
     """
-    given = there(paths)
+    given = existing(paths)
     known = _known_roots(store)
     new = _new_roots(given, known, store)
     records = store.sources()
@@ -109,7 +109,7 @@ def survey(
     return found
 
 
-def there(paths: Iterable[Path]) -> list[Path]:
+def existing(paths: Iterable[Path]) -> list[Path]:
     """The paths, resolved, outer ones first, without repetition.
 
     Raises:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from factcheck_local.cli import demo
-from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.fingerprint import ChunkerPrint, Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
@@ -31,9 +30,10 @@ def of_probation(premise: str, hypothesis: str) -> tuple[float, float, float]:
     return (0.9, 0.05, 0.05) if both else (0.02, 0.02, 0.96)
 
 
-def test_the_sample_is_verified_and_its_report_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minilm: SentenceTransformerEmbedder
-) -> None:
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch, minilm: SentenceTransformerEmbedder) -> None:
+    """The demo with models that are scripted, but for the embedder."""
+
     class Faked(FactChecker):
         def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401
             super().__init__(
@@ -47,6 +47,10 @@ def test_the_sample_is_verified_and_its_report_is_there(
             )
 
     monkeypatch.setattr(demo, "FactChecker", Faked)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_the_sample_is_verified_and_its_report_is_there(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     done = factcheck("demo", "--folder", folder, "--llm", SMALL)
     assert done.code == 0, done.err
@@ -60,15 +64,23 @@ def test_the_sample_is_verified_and_its_report_is_there(
     assert any(rule.startswith("policies/**") for rule in rules), "its own profile"
 
 
+@pytest.mark.usefixtures("scripted")
 def test_the_demo_s_own_store_is_made_again_after_an_upgrade(
-    tmp_path: Path, minilm: SentenceTransformerEmbedder
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minilm: SentenceTransformerEmbedder
 ) -> None:
-    place = tmp_path / "s"
+    monkeypatch.setattr(demo, "data_directory", lambda: tmp_path)
+    place = tmp_path / "demo" / ".factcheck"
     old = Fingerprint.of(minilm, ChunkerPrint(version=1))
     Store.create(place, old).close()
-    with pytest.raises(StoreError, match="was made otherwise"):
-        demo._made(place, own=False)
-    with demo._made(place, own=True) as store:
+    # A folder that somebody names may hold their own.
+    left = factcheck("demo", "--folder", tmp_path / "demo", "--llm", SMALL)
+    assert left.code == 2
+    assert f"(try: factcheck index --rebuild PATH... --store {place})" in left.err
+    with Store.open(place) as store:
+        assert store.fingerprint == old
+    done = factcheck("demo", "--llm", SMALL)
+    assert done.code == 0, done.err
+    with Store.open(place) as store:
         assert store.fingerprint == Fingerprint.of(minilm)
 
 

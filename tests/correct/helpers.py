@@ -6,14 +6,24 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from factcheck_local.correct.replace import ADAPTED_PROMPT
-from factcheck_local.models.contracts import Message
+from factcheck_local.correct.replace import ADAPTED_PROMPT, Draft, Wrong, drafts
+from factcheck_local.models.contracts import Message, TextGenerator
 from factcheck_local.models.fake import FakeAdapted, FakeChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.settings import Settings
 from tests.cli.worlds import scripted
 
 Claim = tuple[str, str, str]
+
+
+def rewrite(
+    sentence: str,
+    wrong: Sequence[Wrong],
+    generator: TextGenerator,
+    **given: Any,  # noqa: ANN401
+) -> Draft:
+    """The first draft."""
+    return next(drafts(sentence, wrong, generator, **given))
 
 
 def assessed(text: str, *claims: Claim, passage: str = "400 days.") -> dict[str, Any]:

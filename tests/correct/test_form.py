@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factcheck_local.correct.form import bare, changed, fitted, plain, standing
-from factcheck_local.correct.replace import Wrong, rewrite
+from factcheck_local.correct.replace import Wrong
 
-from .helpers import Writer
+from .helpers import Writer, rewrite
 
 
 @pytest.mark.parametrize(

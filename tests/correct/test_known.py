@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from factcheck_local.correct.replace import Wrong, rewrite
+from factcheck_local.correct.replace import Wrong
 
-from .helpers import Writer
+from .helpers import Writer, rewrite
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import pytest
 
 from factcheck_local.core.types import Atom, Context, Span
 from factcheck_local.correct import correct
-from factcheck_local.correct.replace import Wrong, rewrite
+from factcheck_local.correct.replace import Wrong
 from factcheck_local.correct.units import Unit
 from factcheck_local.correct.verification import substituted
 from factcheck_local.models.fake import FakeEmbedder
 from factcheck_local.pipeline.retrieval.search import retrieve_from_record
 
-from .helpers import Writer, assessed, checker
+from .helpers import Writer, assessed, checker, rewrite
 
 LOGS = "Server logs are kept for 180 days and security logs are kept for 365 days."
 SERVER, SECURITY = "Server logs are kept for 180 days.", "Security logs are kept for 365 days."

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from factcheck_local.core.types import Span
 from factcheck_local.correct.edits import apply, marked, unified_diff, without
-from factcheck_local.correct.replace import ADAPTED_PROMPT, Draft, Wrong, rewrite
+from factcheck_local.correct.replace import ADAPTED_PROMPT, Draft, Wrong
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.fake import FakeAdapted, FakeChatModel
 from factcheck_local.models.prompts import load_prompt
+from tests.correct.helpers import rewrite
 
 
 @given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.text(max_size=5))))

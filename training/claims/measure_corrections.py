@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from factcheck_local.core.text.wording import normalised
-from factcheck_local.correct.replace import Draft, Wrong, rewrite
+from factcheck_local.correct.replace import Draft, Wrong, drafts
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.models.contracts import TextGenerator, identity
 from factcheck_local.models.registry import load_model
@@ -40,7 +40,7 @@ def outcome(item: LabelledCorrection, draft: Draft) -> str:
 def measured(item: LabelledCorrection, generator: TextGenerator) -> dict[str, Any]:
     """What becomes of one sentence."""
     wrong = Wrong(item.sentence, item.quote, item.title, item.passage)
-    draft = rewrite(item.sentence, [wrong], generator, before=item.before)
+    draft = next(drafts(item.sentence, [wrong], generator, before=item.before))
     return {
         "kind": item.kind,
         "outcome": outcome(item, draft),
