@@ -17,11 +17,11 @@ from factcheck_local.correct.edits import (
     without,
 )
 from factcheck_local.correct.form import plain
-from factcheck_local.correct.markers import marker, unmarked
 from factcheck_local.correct.replace import Draft, Wrong, drafts
 from factcheck_local.correct.units import UNSUPPORTED, Row, Unit, said, units_of
 from factcheck_local.correct.verification import Checked, verified
 from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.markers import marker, unmarked
 from factcheck_local.pipeline.claims.split import segment
 from factcheck_local.report.view import citations, one_line, quoted
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from factcheck_local.core.types import Span
-from factcheck_local.correct.markers import unmarked
+from factcheck_local.pipeline.claims.markers import unmarked
 from factcheck_local.report.stored import span_of
 
 Row = dict[str, Any]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from factcheck_local.core.errors import StoreError
-from factcheck_local.core.types import Answer, Atom, Context, Segment, Span
+from factcheck_local.core.types import Answer, Atom, Context, Kind, Segment, Span
 from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
@@ -18,6 +18,7 @@ from factcheck_local.pipeline.claims.atomize import (
     merge_repeats,
     take_apart,
 )
+from factcheck_local.pipeline.claims.markers import unmarked
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.claims.rewording import Revised, revise
 from factcheck_local.pipeline.claims.split import segment
@@ -41,7 +42,7 @@ class Gathering(Loaded):
     ) -> tuple[Atom, ...]:
         llm = self._asked_llm(work)
         with work.stage("atomize"):
-            segments = segment(answer.text)
+            segments = [_without_markers(s) for s in segment(answer.text)]
             chosen = None
             if within is not None:
                 chosen = [i for i, s in enumerate(segments) if any(map(s.span.overlaps, within))]
@@ -66,7 +67,10 @@ class Gathering(Loaded):
         work.note(atomized.dropped, "claims dropped, as their sentence does not state them")
         work.note(atomized.completed, "sentences with clauses added that their split left out")
         work.note(revised.refused, "rewordings not trusted, the claim stays as split")
-        return merge_repeats(revised.atoms)
+        verbatim = (
+            replace(a, original=a.span.of(answer.text)) if a.span else a for a in revised.atoms
+        )
+        return merge_repeats(tuple(verbatim))
 
     def _asked_llm(self, work: Work) -> ChatModel:
         """The LLM, of which the run then says that it had it."""
@@ -168,3 +172,11 @@ class Gathering(Loaded):
         work.note(written.refused, "queries not used, as they share no word with their claim")
         work.note(written.failed, "claims for which the model wrote no query, or no further one")
         return written.by_atom
+
+
+def _without_markers(segment: Segment) -> Segment:
+    """A unit without what an earlier correction wrote into it, which alone claims nothing."""
+    text = unmarked(segment.text)
+    return (
+        replace(segment, text=text) if text.strip() else replace(segment, kind=Kind.META_STATEMENT)
+    )

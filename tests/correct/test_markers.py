@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from factcheck_local.correct import Unsupported, correct
-from factcheck_local.correct.markers import marker, unmarked
+from factcheck_local.pipeline.claims.markers import marker, unmarked
 
 from .helpers import assessed, checker
 

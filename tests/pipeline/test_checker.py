@@ -418,6 +418,21 @@ def test_atoms_alone_say_what_failed(minilm: SentenceTransformerEmbedder) -> Non
     assert failures == {atoms[0].id: "does not fit"}
 
 
+def test_markers_of_a_correction_are_no_part_of_what_is_claimed(
+    minilm: SentenceTransformerEmbedder,
+) -> None:
+    text = "The hub runs in Bonn [contradicted by hub 2.md:3]. Each rack has 4 rows.\n\n[unverified]\n"
+    atoms, _ = scripted(None, minilm).atoms(Answer(text))
+    assert [(a.text, a.kind.check_worthy) for a in atoms] == [
+        ("The hub runs in Bonn.", True),
+        ("Each rack has 4 rows.", True),
+        ("[unverified]", False),
+    ]
+    for atom in atoms:
+        assert atom.span is not None
+        assert atom.span.of(text) == atom.original
+
+
 def counting(queries: str, *, asked: list[str]) -> FakeChatModel:
     """Splits as `sentence` does; keeps what it is asked for search queries, and writes one."""
 

@@ -90,6 +90,13 @@ def test_the_answer_stands_in_front_once_and_the_part_behind_it() -> None:
     assert len({call[-1].content.rpartition("\nUnder: ")[0] for call in llm.calls}) == 1
 
 
+def test_markers_of_a_correction_are_not_shown() -> None:
+    llm = model()
+    text = TEXT.replace("4.2.", "4.2 [contradicted by b.md:9].")
+    apart(llm, Answer(text, question=ANSWER.question))
+    assert llm.calls[0][-1].content.startswith(f"Question: {ANSWER.question}\n\nAnswer:\n{TEXT}")
+
+
 @pytest.mark.parametrize(
     "claim",
     [

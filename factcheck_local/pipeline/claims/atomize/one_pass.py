@@ -32,6 +32,7 @@ from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_s
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
 from factcheck_local.pipeline.claims.atomize.rows import NO_SIGNS, cells_left_out, is_row
+from factcheck_local.pipeline.claims.markers import unmarked
 
 PROMPT = "claims"
 
@@ -158,7 +159,7 @@ def take_apart(
             # The kind without claims that is most probable.
             label = 1 + int(np.argmax(reply.scores[1:]))
             return Split(((list(KINDS.values())[label], segment.text),))
-        earlier = answer.text[: segment.span.start]
+        earlier = unmarked(answer.text[: segment.span.start])
         around = " ".join((answer.question or "", *segment.headings, earlier))
         parsed = parse_claims(reply.text)
         kept = [one for one in parsed if founded(one, segment, around, answer.text)]
@@ -269,13 +270,13 @@ def _windows(
 def _shown(text: str, segments: Sequence[Segment], group: Sequence[int], size: int) -> str:
     before = int(BEFORE * size)
     if len(text) <= size + before:
-        return text
+        return unmarked(text)
     first, last = segments[group[0]], segments[group[-1]]
     begin = max(0, first.span.start - before)
     # The first paragraph that begins behind that; in front of the unit in any case.
     starts = [s.span.start for i, s in enumerate(segments) if not i or _opens(segments, i)]
     begin = next((at for at in starts if at >= begin), first.span.start)
-    return text[min(begin, first.span.start) : last.span.end]
+    return unmarked(text[min(begin, first.span.start) : last.span.end])
 
 
 def _opens(segments: Sequence[Segment], i: int) -> bool:

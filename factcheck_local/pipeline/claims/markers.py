@@ -1,4 +1,7 @@
-"""What is written behind a sentence that is not supported, and how it is taken back."""
+"""What a correction writes behind a sentence that is not supported, and how it is taken back.
+
+An answer is verified without such markers: they are no part of what it claims.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,6 @@ def marker(verdict: str, places: Iterable[str]) -> str:
     return f"[{begins} {', '.join(places)}]" if begins else f"[{_UNVERIFIED}]"
 
 
-def unmarked(sentence: str) -> str:
-    """A sentence without the markers that an earlier correction left in it."""
-    return _MARKER.sub("", sentence)
+def unmarked(text: str) -> str:
+    """A text without the markers that an earlier correction left in it."""
+    return _MARKER.sub("", text)
