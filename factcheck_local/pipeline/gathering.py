@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,6 +34,9 @@ from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.pipeline.work import Work
 
+#: In front of each line of a quotation but its first.
+_QUOTE_MARK = re.compile(r"(?<=\n)[ \t]*(?:>[ \t]?)+")
+
 
 class Gathering(Loaded):
     """Settings, store and models, and what is gathered with them before relations are read."""
@@ -42,7 +46,7 @@ class Gathering(Loaded):
     ) -> tuple[Atom, ...]:
         llm = self._asked_llm(work)
         with work.stage("atomize"):
-            segments = [_without_markers(s) for s in segment(answer.text)]
+            segments = [_read(s) for s in segment(answer.text)]
             chosen = None
             if within is not None:
                 chosen = [i for i, s in enumerate(segments) if any(map(s.span.overlaps, within))]
@@ -174,9 +178,14 @@ class Gathering(Loaded):
         return written.by_atom
 
 
-def _without_markers(segment: Segment) -> Segment:
-    """A unit without what an earlier correction wrote into it, which alone claims nothing."""
-    text = unmarked(segment.text)
+def _read(segment: Segment) -> Segment:
+    """A unit as it is taken apart: without the marks of a quotation amid it, nor a correction's.
+
+    What is nothing but such a marker claims nothing.
+    """
+    if segment.kind is not None:
+        return segment
+    text = unmarked(_QUOTE_MARK.sub("", segment.text))
     return (
         replace(segment, text=text) if text.strip() else replace(segment, kind=Kind.META_STATEMENT)
     )

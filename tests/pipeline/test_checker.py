@@ -421,7 +421,9 @@ def test_atoms_alone_say_what_failed(minilm: SentenceTransformerEmbedder) -> Non
 def test_markers_of_a_correction_are_no_part_of_what_is_claimed(
     minilm: SentenceTransformerEmbedder,
 ) -> None:
-    text = "The hub runs in Bonn [contradicted by hub 2.md:3]. Each rack has 4 rows.\n\n[unverified]\n"
+    text = (
+        "The hub runs in Bonn [contradicted by hub 2.md:3]. Each rack has 4 rows.\n\n[unverified]\n"
+    )
     atoms, _ = scripted(None, minilm).atoms(Answer(text))
     assert [(a.text, a.kind.check_worthy) for a in atoms] == [
         ("The hub runs in Bonn.", True),
@@ -431,6 +433,14 @@ def test_markers_of_a_correction_are_no_part_of_what_is_claimed(
     for atom in atoms:
         assert atom.span is not None
         assert atom.span.of(text) == atom.original
+
+
+def test_the_marks_of_a_quotation_are_no_part_of_what_is_claimed(
+    minilm: SentenceTransformerEmbedder,
+) -> None:
+    text = "> The hub runs\n> in Bonn. Each\n>  rack has 4 rows.\n"
+    atoms, _ = scripted(None, minilm).atoms(Answer(text))
+    assert [a.text for a in atoms] == ["The hub runs in Bonn.", "Each rack has 4 rows."]
 
 
 def counting(queries: str, *, asked: list[str]) -> FakeChatModel:
