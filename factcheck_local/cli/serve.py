@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
+from factcheck_local.cli.common import read_input
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.core import egress
@@ -76,6 +77,11 @@ data_option = click.option(
 @click.option(
     "--queue", type=click.IntRange(min=1), default=100, show_default=True, help="Checks that wait."
 )
+@click.option(
+    "--keep-days",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Delete a check, and its reviews, so many days after it has ended; never by default.",
+)
 @click.option("--openai", metavar="URL", help="Pass chats on to this model server, and check them.")
 @click.option("--api-key-env", metavar="VARIABLE", help="Environment variable with that one's key.")
 @click.option(
@@ -112,6 +118,7 @@ def command(
     tls_key: str | None,
     behind_proxy: bool,
     queue: int,
+    keep_days: float | None,
     openai: str | None,
     api_key_env: str | None,
     folders: dict[str, str],
@@ -144,6 +151,8 @@ def command(
         )
     if api_key_env is not None and openai is None:
         raise click.UsageError("--api-key-env goes with --openai")
+    if secret_file is not None and not webhooks:
+        raise click.UsageError("--webhook-secret goes with --webhook")
     need_libraries("serve", "fastapi", "prometheus_client", "uvicorn")
     import uvicorn
 
@@ -168,6 +177,7 @@ def command(
         folders=folders,
         webhooks=webhooks,
         webhook_key=_webhook_key(secret_file) if webhooks else b"",
+        keep_days=keep_days,
     )
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.
@@ -271,13 +281,16 @@ def _webhook_key(secret_file: Path | None) -> bytes:
     """What webhooks are signed with.
 
     Raises:
-        InputError: if there is no secret, or it is none.
+        InputError: if there is no secret, it is none, or its file cannot be read.
     """
     from factcheck_local.serve.webhooks import secret_from
 
     # The processes that the server starts do not need it.
-    given = os.environ.pop(SECRET, "")
-    return secret_from(secret_file.read_text(encoding="utf-8") if secret_file else given)
+    given = os.fsencode(os.environ.pop(SECRET, ""))
+    if secret_file is not None:
+        given, _ = read_input(str(secret_file))
+    # Base64 is ASCII; what else stands there is refused with the rest.
+    return secret_from(given.decode("ascii", "backslashreplace"))
 
 
 def _keys(folder: Path) -> Keys:

@@ -222,7 +222,21 @@ class Jobs:
                     _empty(db, id_, kept)
             return _find(db, id_)
 
+    def delete(self, id_: str) -> None:
+        """Delete a check with all that was told of it; its idempotency key may be used again."""
+        with self.writing() as db:
+            for table in ("events", "keys_used", "deliveries"):
+                db.execute(f"DELETE FROM {table} WHERE check_id = ?", (id_,))
+            db.execute("DELETE FROM checks WHERE id = ?", (id_,))
+
     # --------------------------------------------------------------- reading
+
+    def ended_before(self, moment: float) -> list[str]:
+        """Ids of the checks that ended before a moment, seconds since 1970."""
+        with self.connected() as db:
+            return [
+                row[0] for row in db.execute("SELECT id FROM checks WHERE finished < ?", (moment,))
+            ]
 
     def find(self, id_: str) -> Check:
         """The check of an id.

@@ -147,6 +147,12 @@ class Reviews:
             for claim, reviewer, verdict, reason, at, labels in rows
         ]
 
+    def delete(self, check_id: str) -> None:
+        """Delete every word on a check's claims."""
+        with self._connected() as db:
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("DELETE FROM reviews WHERE check_id = ?", (check_id,))
+
     def latest(self, check_id: str) -> list[Review]:
         """The latest word of each reviewer on each claim."""
         found = {(r.claim, r.reviewer): r for r in self.all(check_id)}

@@ -33,6 +33,7 @@ from factcheck_local.serve.jobs import SAME, UNDONE, Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.requests import SearchRequest, digest_of, emptied, work_of
+from factcheck_local.serve.retention import Retention
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.webhooks import Webhooks
@@ -71,6 +72,7 @@ class Config:
         folders: name -> path of the folders that may be indexed.
         webhooks: addresses that are told when a check or an indexing job has ended.
         webhook_key: what that is signed with.
+        keep_days: how long a check is kept after it has ended; None for ever.
     """
 
     store: Path
@@ -85,6 +87,7 @@ class Config:
     folders: Mapping[str, str] = field(default_factory=dict)
     webhooks: tuple[str, ...] = ()
     webhook_key: bytes = field(default=b"", repr=False)
+    keep_days: float | None = None
 
     @property
     def share(self) -> int:
@@ -128,6 +131,8 @@ class Service:
         webhooks = Webhooks(queues, config.webhooks, config.webhook_key)
         #: What runs beside the routes.
         self.beside: list[AbstractContextManager[object]] = [self.supervisor, webhooks]
+        if config.keep_days is not None:
+            self.beside.append(Retention(self.jobs, self.reviews, self.audit, config.keep_days))
         if config.folders:
             task = replace(task, jobs=str(self.indexing.path), folders=config.folders)
             self.beside.append(Supervisor(self.indexing, task))

@@ -1,0 +1,86 @@
+"""Checks that are deleted some time after they have ended, with all that is kept of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from factcheck_local.core.errors import StoreError
+from factcheck_local.serve.audit import AuditLog, verified
+from factcheck_local.serve.jobs import Jobs
+from factcheck_local.serve.retention import DAY, Retention
+from factcheck_local.serve.reviews import Reviews
+
+from .conftest import service_of
+from .test_jobs import claim, submit
+
+Serve = Callable[..., TestClient]
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    return Jobs(tmp_path / "checks.sqlite")
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> Reviews:
+    return Reviews(tmp_path / "reviews.sqlite")
+
+
+def done(jobs: Jobs, reviews: Reviews, digest: str, *, days_ago: float) -> str:
+    """A check that was done so long ago, with a review."""
+    id_ = submit(jobs, digest, key=digest)
+    assert jobs.finish(claim(jobs), {"summary": 1})
+    with jobs.writing() as db:
+        ended = time.time() - days_ago * DAY
+        db.execute("UPDATE checks SET finished = ? WHERE id = ?", (ended, id_))
+    reviews.add(id_, "a", "ann", "supported", "as it says")
+    return id_
+
+
+def test_what_ended_long_ago_goes_with_all_that_is_kept_of_it(
+    jobs: Jobs, reviews: Reviews, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.jsonl"
+    old = done(jobs, reviews, "an old secret", days_ago=31)
+    young = done(jobs, reviews, "young", days_ago=29)
+    waits = submit(jobs, "waits")
+    Retention(jobs, reviews, AuditLog(log), 30).delete()
+    with pytest.raises(KeyError):
+        jobs.find(old)
+    assert (jobs.events(old), reviews.all(old)) == ([], [])
+    assert [jobs.find(id_).state for id_ in (young, waits)] == ["done", "queued"]
+    assert len(reviews.all(young)) == 1
+    assert [(line["what"], line["about"]) for line in verified(log)] == [
+        ("check.deleted", {"check": old})
+    ]
+    # Its key is free again, and nothing of the text is left in the file.
+    assert submit(jobs, "another", key="an old secret") != old
+    with jobs.connected() as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b'"an old secret"}' not in jobs.path.read_bytes()
+
+
+def test_what_cannot_be_logged_is_not_deleted(jobs: Jobs, reviews: Reviews, tmp_path: Path) -> None:
+    old = done(jobs, reviews, "old", days_ago=2)
+    with pytest.raises(StoreError):
+        Retention(jobs, reviews, AuditLog(tmp_path / "nowhere" / "audit.jsonl"), 1).delete()
+    assert jobs.find(old).state == "done"
+
+
+def test_a_server_that_is_told_so_deletes_as_it_starts(serve: Serve) -> None:
+    service = service_of(serve())
+    assert not any(isinstance(one, Retention) for one in service.beside)
+    done(service.jobs, service.reviews, "old", days_ago=8)
+    service = service_of(serve(keep_days=7.0))
+    assert service.jobs.counts() == {"done": 1}
+    (retention,) = [one for one in service.beside if isinstance(one, Retention)]
+    with retention:
+        patience = time.monotonic() + 10
+        while service.jobs.counts() and time.monotonic() < patience:
+            time.sleep(0.05)
+    assert service.jobs.counts() == {}
