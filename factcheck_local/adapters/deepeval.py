@@ -49,9 +49,10 @@ class FactCheckMetric(BaseMetric):  # type: ignore[misc]
             ScoringError: if a claim could not be scored, or there is none.
             FactcheckError: see ``FactChecker.verify``.
         """
+        # Those of an earlier case, which would stand for this one where it cannot be checked.
+        self.score = self.success = self.reason = self.error = None
         answer = Answer(test_case.actual_output or "", question=test_case.input)
         assessment = to_dict(self.checker.verify(answer))
-        self.score = self.success = self.error = None
         self.reason = explained(assessment)
         try:
             self.score = score(assessment)

@@ -29,6 +29,18 @@ def probabilities(values: Sequence[float]) -> NDArray[np.float64]:
     return array
 
 
+def orderable(values: Sequence[float]) -> NDArray[np.float64]:
+    """Scores of any scale as an array of shape (n,).
+
+    Raises:
+        ValueError: if one is NaN.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if np.any(np.isnan(array)):
+        raise ValueError(f"expected scores that can be ordered, got {array.tolist()}")
+    return array
+
+
 def count(name: str, value: int, at_most: int | None = None) -> None:
     """Refuse what is not a number of things.
 

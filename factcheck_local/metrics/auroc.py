@@ -30,10 +30,8 @@ def auroc(scores: Sequence[float], outcomes: Sequence[bool]) -> float | None:
         ValueError: if the lengths differ or a score is NaN.
     """
     _checks.same_length(scores, outcomes)
-    values = np.asarray(scores, dtype=np.float64)
+    values = _checks.orderable(scores)
     truth = np.asarray(outcomes, dtype=bool)
-    if np.any(np.isnan(values)):
-        raise ValueError(f"expected scores that can be ordered, got {values.tolist()}")
     positives = int(truth.sum())
     negatives = truth.size - positives
     if not positives or not negatives:

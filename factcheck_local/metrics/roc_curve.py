@@ -24,16 +24,18 @@ def roc_curve(scores: Sequence[float], outcomes: Sequence[bool]) -> tuple[Floats
         outcomes: whether each is true, shape (n,).
 
     Raises:
-        ValueError: if the lengths differ.
+        ValueError: if the lengths differ or a score is NaN.
     """
     _checks.same_length(scores, outcomes)
-    values = np.asarray(scores, dtype=np.float64)
+    values = _checks.orderable(scores)
     truth = np.asarray(outcomes, dtype=bool)
     if truth.all() or not truth.any():
         return None
     order = np.argsort(-values, kind="stable")
+    ranked = values[order]
     hits, misses = np.cumsum(truth[order]), np.cumsum(~truth[order])
-    # Equal scores cannot be told apart by a threshold: one point for all of them.
-    ends = np.append(np.flatnonzero(np.diff(values[order])), len(values) - 1)
+    # Equal scores cannot be told apart by a threshold: one point for all of them. They are
+    # compared and not subtracted, since log 0 may be among them.
+    ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(values) - 1)
     rates = [np.concatenate([[0.0], part[ends] / part[-1]]) for part in (misses, hits)]
     return rates[0], rates[1]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from factcheck_local import FactChecker, Settings
-from factcheck_local.core.errors import InputError, ScoringError
+from factcheck_local.core.errors import InputError, ScoringError, StoreError
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.pipeline import settings as all_settings
 from tests.docs.pages import ROOT, blocks
@@ -170,3 +170,14 @@ def test_deepeval(names: Names, failing: FactChecker) -> None:
     with pytest.raises(ScoringError, match="1 claims could not be scored"):
         broken.measure(right)
     assert (broken.score, broken.is_successful()) == (None, False)
+
+    class Gone:
+        def verify(self, _answer: object) -> None:
+            raise StoreError("the store is gone")
+
+    assert metric.measure(right) == 1.0
+    metric.checker = Gone()
+    with pytest.raises(StoreError):
+        metric.measure(right)
+    assert (metric.score, metric.success, metric.reason) == (None, None, None), "not those before"
+    assert not metric.is_successful()

@@ -89,7 +89,7 @@ def test_what_the_audit_makes_of_a_reply(monkeypatch: pytest.MonkeyPatch) -> Non
     ill = {"name": "b", "version": "1.0", "vulns": [hole, hole | {"id": "X", "fix_versions": []}]}
     skipped = {"name": "c", "skip_reason": "not on PyPI"}
     assert answer(monkeypatch, json.dumps({"dependencies": [well, skipped]})) == (
-        *(0, "1 packages looked up, 1 not; 0 known holes"),
+        *(0, "1 packages looked up, 1 not (c); 0 known holes"),
     )
     assert answer(monkeypatch, json.dumps({"dependencies": [skipped]})) == (
         *(0, "nothing was checked, the advisory service knows none of 1 packages"),
@@ -101,6 +101,23 @@ def test_what_the_audit_makes_of_a_reply(monkeypatch: pytest.MonkeyPatch) -> Non
         "b 1.0: X, mended in no version",
         "2 packages looked up, 0 not; 2 known holes",
     ]
+
+
+def test_every_package_is_asked_for_by_a_version_that_the_service_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of torch's build for CPUs it would know nothing."""
+    asked: dict[str, str] = {}
+
+    def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
+        text = Path(command[command.index("--requirement") + 1]).read_text()
+        asked.update(re.findall(r"^([^\s=]+)==(\S+)", text, re.MULTILINE))
+        return subprocess.CompletedProcess(command, 0, json.dumps({"dependencies": []}), "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    audit.audit(ROOT / "requirements.lock")
+    assert {canonicalize_name(name) for name in asked} == set(locked())
+    assert [version for version in asked.values() if "+" in version] == []
 
 
 def test_an_audit_without_a_network_checks_nothing_and_says_so(

@@ -82,6 +82,21 @@ def test_examples_are_valid(schema: str, text: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_what_a_run_made_is_kept_when_a_finding_fails_the_job() -> None:
+    steps = yaml.safe_load(ACTIONS)["jobs"]["factcheck"]["steps"]
+    caches = [step for step in steps if "actions/cache" in step.get("uses", "")]
+    restore, save = caches
+    # The plain action saves nothing after a failure.
+    assert [c["uses"].partition("@")[0] for c in caches] == [
+        "actions/cache/restore",
+        "actions/cache/save",
+    ]
+    assert save["if"] == "always()"
+    assert save["with"].items() <= restore["with"].items()
+    assert steps.index(restore) < steps.index(save)
+    assert yaml.safe_load(GITLAB)["factcheck"]["cache"]["when"] == "always"
+
+
 def test_pre_commit_takes_the_hooks(tmp_path: Path) -> None:
     """Its own validation, which refuses what it does not know."""
     assert [h["id"] for h in load_manifest(HOOKS)] == ["factcheck", "factcheck-system"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -29,9 +31,24 @@ def test_the_area_under_the_curve_is_the_auroc() -> None:
     assert np.trapezoid(true, false) == pytest.approx(auroc(scores.tolist(), truth.tolist()))
 
 
+@pytest.mark.parametrize("score", [-math.inf, math.inf])
+def test_scores_that_are_equally_infinite_are_one_point(score: float) -> None:
+    """As of the logarithm of 0: in either order of the items half of the pairs are won."""
+    for outcomes in ([True, False], [False, True]):
+        found = roc_curve([score, score], outcomes)
+        assert found is not None
+        assert [rates.tolist() for rates in found] == [[0.0, 1.0], [0.0, 1.0]]
+        assert auroc([score, score], outcomes) == 0.5
+
+
 @pytest.mark.parametrize("outcomes", [[], [True], [True, True], [False, False]])
 def test_one_class_has_no_curve(outcomes: list[bool]) -> None:
     assert roc_curve([0.5] * len(outcomes), outcomes) is None
+
+
+def test_a_score_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="can be ordered"):
+        roc_curve([0.5, math.nan, 0.1], [True, False, False])
 
 
 def test_lengths_that_differ() -> None:
