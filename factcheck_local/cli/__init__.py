@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 
 import click
@@ -106,6 +107,7 @@ def cli(quiet: bool, verbose: bool, log_file: Path | None) -> None:
 
 def main() -> None:
     """Run the command line; a known failure is one line and its exit code."""
+    _ready_streams()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     for handler in logging.getLogger().handlers:
         # What --verbose and --log-file are for is below that, and goes where they say.
@@ -140,8 +142,22 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _ready_streams() -> None:
+    """Have the three standard streams, and a stdout that no character brings to an end."""
+    # In this order: what is opened first gets the lowest number that is free, its own.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # whoever started this has closed it
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
 def script() -> None:
-    """The installed command: ``main``, but after an interrupt the process ends, whatever hangs."""
+    """The installed command: ``main``, but after an interrupt the process ends, whatever hangs.
+
+    An error that nobody foresaw is shown as Python does, and ends it with 2: 1 would say that an
+    answer is below ``--fail-under``.
+    """
     try:
         main()
     except KeyboardInterrupt:
@@ -151,6 +167,9 @@ def script() -> None:
         if ended.code == INTERRUPTED:
             _end_soon()
         raise
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        sys.exit(FactcheckError.exit_code)
 
 
 def _end_soon() -> None:

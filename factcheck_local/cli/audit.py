@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from factcheck_local.core.errors import InputError
-from factcheck_local.serve.audit import AuditError, state_of, verified
+from factcheck_local.serve.audit import NOTHING, AuditError, state_of, verified
 
 log_argument = click.argument(
     "log", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="AUDIT.jsonl"
@@ -37,7 +37,8 @@ def verify(log: Path, expect: str | None) -> None:
     Kept elsewhere, that hash proves later that no line up to that one was cut off or changed:
     --expect. Of lines that came later it proves nothing.
     """
-    if expect is not None and all(entry["hash"] != expect for entry in _lines(log)):
+    # The hash of a log without lines is that of any log's beginning.
+    if expect not in (None, NOTHING) and all(entry["hash"] != expect for entry in _lines(log)):
         raise AuditError(f"{log}: no line has the hash {expect}: lines were cut off")
     try:
         state = state_of(log)

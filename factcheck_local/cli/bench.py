@@ -98,7 +98,13 @@ class _AssessorType(click.Choice):  # type: ignore[type-arg]  # not generic in o
     type=click.IntRange(min=1),
     help="So many items, drawn by the seed; of factscore the first.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of draw and intervals.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of draw and intervals.",
+)
 @click.option(
     "--output",
     "out",

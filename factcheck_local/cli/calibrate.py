@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from factcheck_local.cli.choosing import choose_settings
-from factcheck_local.cli.common import input_name, json_lines, json_option, write_json
+from factcheck_local.cli.common import Number, input_name, json_lines, json_option, write_json
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.places import open_store, store_option
@@ -66,7 +66,7 @@ class _Labelled:
 @store_option
 @click.option(
     "--risk",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     metavar="ALPHA",
     help="Fit thresholds of verdicts to labelled claims instead: of those called supported at "
     "most this share is not, likewise of those called contradicted; 0.05, say.",
@@ -127,6 +127,8 @@ def command(
         raise click.UsageError("expected either LABELS or --reset")
     if assessor is not None and risk is None:
         raise click.UsageError("--assessor is for --risk")
+    if assessor is not None and reset:
+        raise click.UsageError("--reset forgets the thresholds of every assessor")
     options = {"relation": relation, "llm": llm, "assessor": assessor}
     with open_store(store_path) as store:
         folder = store.path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -30,6 +31,22 @@ PLAIN_WIDTH = 120
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
+
+
+class Number(click.FloatRange):
+    """A number in a range; ``nan``, which is below no bound and above none, is in none."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """See ``click.ParamType.convert``."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"expected a number, got {value}", param, ctx)
+        return number
 
 
 def valid_text(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
@@ -150,7 +167,7 @@ def check_writable(output: Path | None) -> None:
     """Refuse an output that cannot be made, before hours are spent on it.
 
     Raises:
-        InputError: if its folder is not there, or it is one itself.
+        InputError: if its folder is not there or may not be written to, or it is one itself.
     """
     if output is None:
         return
@@ -158,6 +175,11 @@ def check_writable(output: Path | None) -> None:
         raise InputError(f"{output}: cannot be written: it is a folder")
     if not output.parent.is_dir():
         raise InputError(f"{output}: cannot be written: no folder {output.parent}")
+    # A file is made beside the old one, and then takes its place; a pipe has no such.
+    is_file = output.is_file() or not output.exists()
+    written = output.resolve().parent if is_file else output
+    if not os.access(written, os.W_OK):
+        raise InputError(f"{output}: cannot be written: no permission to write to {written}")
 
 
 def refuse_overwriting(targets: Iterable[Path], inputs: Iterable[str]) -> None:
@@ -171,7 +193,7 @@ def refuse_overwriting(targets: Iterable[Path], inputs: Iterable[str]) -> None:
         if (found := _file_of(target)) is not None and found in read:
             raise InputError(
                 f"{target}: is read, and would be overwritten",
-                hint="--output another file or folder",
+                hint="another file or folder",
             )
 
 
@@ -221,7 +243,13 @@ def input_name(name: str) -> str:
 
 def write_json(value: object) -> None:
     """One indented JSON value to stdout."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    write_utf8(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+
+
+def write_utf8(text: str) -> None:
+    """A text to stdout as it would stand in a file, whatever the terminal's encoding."""
+    # A file's name need not be text.
+    click.echo(text.encode("utf-8", "replace"), nl=False)
 
 
 def settings_values(**given: Any) -> dict[str, Any]:  # noqa: ANN401

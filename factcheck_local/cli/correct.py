@@ -16,6 +16,7 @@ from factcheck_local.cli.choosing import SettingsCommand, choose_settings, setti
 from factcheck_local.cli.common import (
     STDIN,
     as_option,
+    check_writable,
     json_option,
     k_option,
     llm_option,
@@ -26,6 +27,7 @@ from factcheck_local.cli.common import (
     settings_values,
     where_option,
     write_json,
+    write_utf8,
 )
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
@@ -114,6 +116,7 @@ def command(
         assessor = stored["run"]["settings"]["assessor"]
         raise InputError(f"assessor {assessor}: a judge gives no evidence to correct from")
     target = _target(data, name, stored) if write else None
+    check_writable(target[0] if target else None)
     if stored is None:
         assessment, found = _verify_and_correct(
             data,
@@ -135,8 +138,8 @@ def command(
         write_json(_as_dict(assessment, found, patch))
     else:
         for line in _rests_on(assessment, found):
-            click.echo(f"# {indented(line)}")
-        click.echo(patch, nl=False)
+            write_utf8(f"# {indented(line)}\n")
+        write_utf8(patch)
     if not (found.edits or found.unplaced or as_json):
         tell("nothing to correct")
     if target is not None and patch:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from factcheck_local.cli.common import STDIN, json_option, write_json
+from factcheck_local.cli.common import STDIN, json_option, write_json, write_utf8
 from factcheck_local.cli.stored import read_run
 from factcheck_local.core.errors import InputError
 from factcheck_local.report.diff import compare, diff_to_dict
@@ -45,6 +45,8 @@ def command(old: str, new: str, as_json: bool, as_markdown: bool) -> None:
         found = compare(*runs)
     if as_json:
         write_json(diff_to_dict(found))
+    elif as_markdown:
+        write_utf8(diff_to_markdown(found))
     else:
-        click.echo(diff_to_markdown(found) if as_markdown else diff_to_text(found), nl=False)
+        click.echo(diff_to_text(found), nl=False)
     sys.exit(0 if found.same else DIFFERS)

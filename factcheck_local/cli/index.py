@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from factcheck_local.cli import interrupts
-from factcheck_local.cli.common import json_option, write_json
+from factcheck_local.cli.common import Number, json_option, write_json
 from factcheck_local.cli.messages import complain, tell
 from factcheck_local.cli.places import store_option, store_to_write
 from factcheck_local.cli.progress import index_progress
@@ -58,7 +58,8 @@ def limit_option(name: str, field: str, unit: str, text: str) -> Callable[[Any],
     return click.option(
         name,
         field,
-        type=click.FloatRange(min=0, min_open=True),
+        # What is waited for, and what a system counts in bytes, has an end.
+        type=Number(min=0, max=10**9, min_open=True),
         default=getattr(ReadLimits(), field),
         show_default=True,
         metavar=unit,
@@ -172,7 +173,8 @@ def command(
     if watch:
         with interrupts.noticed() as interrupted:
             tell("watching; interrupt to end")
-            for _ in changes(paths, place if isinstance(place, Path) else None, stop=interrupted):
+            watched = [*paths, *([reliability] if reliability else [])]
+            for _ in changes(watched, place if isinstance(place, Path) else None, stop=interrupted):
                 try:
                     report, passages = run(model)
                 except FactcheckError as error:  # it may be mended while we watch

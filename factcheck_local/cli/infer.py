@@ -7,7 +7,13 @@ from typing import Literal, get_args
 
 import click
 
-from factcheck_local.cli.common import check_writable, read_input, write_json, write_text
+from factcheck_local.cli.common import (
+    check_writable,
+    read_input,
+    refuse_overwriting,
+    write_json,
+    write_text,
+)
 from factcheck_local.core.errors import RecordError
 from factcheck_local.markov import (
     Limits,
@@ -83,10 +89,13 @@ def command(
     """
     check_writable(write_uai)
     check_writable(write_bif)
+    refuse_overwriting([path for path in (write_uai, write_bif) if path], [graph])
     data, name = read_input(graph)
     text = decode_answer(data, name)
     try:
         if text.split(maxsplit=1)[0] == "MARKOV":
+            if factors is not None:
+                raise click.UsageError("--factors is for a fact graph, not for a UAI network")
             network = network_from_uai(text)
         else:
             value = load_json(text, name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -84,7 +86,11 @@ def _say(message: str) -> None:
     """The door for whatever is said on stderr."""
     # What a message quotes may hold line breaks, or codes that steer a terminal.
     shown = "".join(c if c.isprintable() else " " for c in " ".join(message.splitlines()))
-    click.echo(shown, err=True)
+    try:
+        click.echo(shown, err=True)
+    except BrokenPipeError:
+        # Nobody reads messages any more; the report may still have its reader.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def formerly(command: click.Command, old: str, new: str) -> click.Command:

@@ -12,7 +12,14 @@ from typing import Any
 
 import click
 
-from factcheck_local.cli.common import STDIN, input_name, json_option, replace_file, write_json
+from factcheck_local.cli.common import (
+    STDIN,
+    check_writable,
+    input_name,
+    json_option,
+    replace_file,
+    write_json,
+)
 from factcheck_local.cli.diff import DIFFERS
 from factcheck_local.cli.messages import complain, tell
 from factcheck_local.cli.outcome import BAD_INPUT, UNSCORED
@@ -114,6 +121,8 @@ def command(
     if write and STDIN in runs:
         raise InputError("standard input: cannot be written to")
     past = [_Past.read(name) for name in runs]
+    for name in runs if write else ():
+        check_writable(Path(name))
     done: list[dict[str, Any]] = []
     code = 0
     place = store_path or find_store(Path.cwd())

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from factcheck_local.cli.common import input_name, json_lines
+from factcheck_local.cli.common import input_name, json_lines, write_utf8
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.places import StoreType, open_store
 from factcheck_local.cli.progress import stage_progress
@@ -94,7 +94,7 @@ def command(
             }
         else:
             line["error"] = related.failures[key]
-        click.echo(json.dumps(line, ensure_ascii=False))
+        write_utf8(json.dumps(line, ensure_ascii=False) + "\n")
     context.exit(UNSCORED if related.failures else 0)
 
 

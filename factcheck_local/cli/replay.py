@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from factcheck_local.cli.common import input_name, json_option, write_json
+from factcheck_local.cli.common import Number, input_name, json_option, write_json
 from factcheck_local.cli.diff import DIFFERS
 from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.cli.progress import stage_progress
@@ -32,7 +32,7 @@ SHOWN = 20
 @stores_option
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.0,
     metavar="DIFFERENCE",
     help="Numbers that are no farther apart are the same; 0.",

@@ -15,7 +15,9 @@ from factcheck_local.cli.common import (
     only_option,
     output_option,
     read_input,
+    refuse_overwriting,
     write_report,
+    write_utf8,
 )
 from factcheck_local.cli.messages import complain
 from factcheck_local.cli.outcome import BELOW, is_below
@@ -33,7 +35,7 @@ def _show_schema(context: click.Context, option: click.Parameter, asked: bool) -
     """A JSON Schema instead of a report."""
     if asked and not context.resilient_parsing:
         text = json_schema() if option.name == "schema" else event_json_schema()
-        click.echo(text, nl=False)
+        write_utf8(text)
         context.exit()
 
 
@@ -87,7 +89,9 @@ def command(
     if many and form in SINGLE:
         raise click.UsageError(f"{form} is of one answer, and a summary of several")
     with complete(name):
-        found = _listed(assessment, value) if many else [checked(value, name)]
+        files = _listed(assessment, value) if many else []
+        refuse_overwriting([output] if output else [], [assessment, *files])
+        found = [read_run(file) for file in files] if many else [checked(value, name)]
         write_report(found, form, output, view, titled=many)
         below = any(is_below(a["summary"], None, fail_on) for a in found)
         code = BELOW if below else 0
@@ -96,7 +100,6 @@ def command(
     sys.exit(code)
 
 
-def _listed(name: str, summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The assessments beside a summary, in its order."""
-    files = [Path(name).parent / Path(a["assessment"]).name for a in summary["answers"]]
-    return [read_run(str(file)) for file in files]
+def _listed(name: str, summary: dict[str, Any]) -> list[str]:
+    """The files of the assessments beside a summary, in its order."""
+    return [str(Path(name).parent / Path(a["assessment"]).name) for a in summary["answers"]]

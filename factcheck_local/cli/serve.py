@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
-from factcheck_local.cli.common import read_input
+from factcheck_local.cli.common import Number, read_input
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.core import egress
@@ -79,7 +80,7 @@ data_option = click.option(
 )
 @click.option(
     "--keep-days",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     help="Delete a check, and its reviews, so many days after it has ended; never by default.",
 )
 @click.option("--openai", metavar="URL", help="Pass chats on to this model server, and check them.")
@@ -182,25 +183,30 @@ def command(
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.
     egress.allow(host, port)
-    tell(f"serving {place} at {'https' if tls_cert else 'http'}://{host}:{port}, data in {folder}")
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        # Python's own: uvloop connects where the egress guard cannot see it.
-        loop="asyncio",
-        http=ImpatientProtocol,
-        ssl_certfile=tls_cert,
-        ssl_keyfile=tls_key,
-        # Paths have ids of checks and nothing else, but the log is for what goes wrong.
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        proxy_headers=behind_proxy,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=10,
-        limit_concurrency=512,
-    )
+    at = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    tell(f"serving {place} at {'https' if tls_cert else 'http'}://{at}, data in {folder}")
+    try:
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            # Python's own: uvloop connects where the egress guard cannot see it.
+            loop="asyncio",
+            http=ImpatientProtocol,
+            ssl_certfile=tls_cert,
+            ssl_keyfile=tls_key,
+            # Paths have ids of checks and nothing else, but the log is for what goes wrong.
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            proxy_headers=behind_proxy,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=10,
+            limit_concurrency=512,
+        )
+    except ssl.SSLError as error:
+        why = f"no certificate and its key: {error.reason or error}"
+        raise InputError(f"{tls_cert} and {tls_key}: {why}") from error
 
 
 @command.group("keys")

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from factcheck_local.cli.common import STDIN, check_writable, read_input, replace_file
+from factcheck_local.cli.common import (
+    STDIN,
+    check_writable,
+    read_input,
+    refuse_overwriting,
+    replace_file,
+)
 from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import InputError
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
@@ -63,6 +69,7 @@ def command(run: str, key: str, signature: Path | None) -> None:
     """
     target = signature_file(run, signature)
     check_writable(target)
+    refuse_overwriting([target], [run, key])
     data, name = read_input(run)
     checked(load_json(decode_answer(data, name), name), name)
     secret, _ = read_input(key)

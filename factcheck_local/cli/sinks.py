@@ -120,6 +120,8 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"{self.path}: cannot be made: {error.strerror}") from error
+        if not os.access(self.path, os.W_OK):
+            raise InputError(f"{self.path}: cannot be written: no permission to write to it")
 
     def earlier(self, name: str, record: Record) -> dict[str, Any] | None:
         """What is kept under the name, if it is of the same answer; its run may still be another.

@@ -15,6 +15,7 @@ from factcheck_local.cli.choosing import (
     settings_options,
 )
 from factcheck_local.cli.common import (
+    Number,
     as_option,
     check_writable,
     fail_on_option,
@@ -61,7 +62,7 @@ _OF_SEARCH = ("k", "retrieval", "rerank", "queries", "query_rounds", "where", "a
 @only_option
 @click.option(
     "--fail-under",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="PRECISION",
     help="Exit with 1 if the factual precision of an answer is below.",
 )

@@ -7,9 +7,8 @@ import sys
 from functools import partial
 from typing import Any
 
-import click
-
 from factcheck_local.cli import messages
+from factcheck_local.cli.common import write_utf8
 from factcheck_local.cli.progress import draw_above
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.events import ClaimReached, Event, OnEvent, RunFinished
@@ -109,5 +108,5 @@ def _terminals() -> bool:
 
 
 def _write(event: dict[str, Any]) -> None:
-    line = json.dumps(event, ensure_ascii=False, allow_nan=False) + "\n"
-    click.echo(line.encode(), nl=False)  # echo flushes
+    # It is there at once: what is echoed is flushed.
+    write_utf8(json.dumps(event, ensure_ascii=False, allow_nan=False) + "\n")

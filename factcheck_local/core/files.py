@@ -17,10 +17,11 @@ def write_whole(path: Path, text: str | bytes) -> None:
         OSError: if it cannot be written.
     """
     data = text.encode() if isinstance(text, str) else text
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)
+    if path.exists() and not path.is_file():
+        # Not by where a link leads: a pipe that the shell hands over, /dev/fd/63, is nowhere.
+        path.write_bytes(data)
         return
+    target = path.resolve()
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         partial.write_bytes(data)

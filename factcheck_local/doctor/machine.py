@@ -62,11 +62,15 @@ def check_gpu() -> Iterator[Finding]:
 def check_device() -> Iterator[Finding]:
     """Where the embedder, the reranker and torch's NLI encoders compute."""
     try:
-        device, found = torch_device(), found_devices()
+        device, found, built = torch_device(), found_devices(), torch_devices()
+    except (ImportError, OSError, RuntimeError) as error:
+        fix = "pip install --force-reinstall torch"
+        yield Finding("device", "problem", f"torch cannot be loaded: {error}", fix)
+        return
     except ModelError as error:
         yield Finding("device", "problem", str(error), f"{VARIABLE}={CPU}")
         return
-    message = f"what runs on torch computes on {device}; {torch_devices()}"
+    message = f"what runs on torch computes on {device}; {built}"
     if device == CPU and len(found) > 1:
         yield Finding("device", "warning", message, f"{VARIABLE}={found[1]}")
     else:
@@ -126,14 +130,15 @@ def available_memory(
     """Bytes that a new process may take; None where the system does not tell.
 
     On Linux what is available without swapping, and no more than what is left of the
-    control group's limit; elsewhere all physical memory.
+    control group's limit; elsewhere all physical memory. What the system keeps of files that
+    were read, as of models that were just hashed, counts as free: it is given up when needed.
     """
     if meminfo.is_file():
         found = re.search(r"^MemAvailable:\s+(\d+) kB", meminfo.read_text(), re.MULTILINE)
         free = [int(found[1]) * 1024] if found else []
         limit, used = (_number(group / name) for name in ("memory.max", "memory.current"))
         if limit is not None and used is not None:
-            free.append(max(limit - used, 0))
+            free.append(max(limit - used + _of_files(group / "memory.stat"), 0))
         return min(free, default=None)
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -144,6 +149,12 @@ def _number(path: Path) -> int | None:
     """The number that a file holds; None for ``max``, and where there is no file."""
     text = path.read_text().strip() if path.is_file() else ""
     return int(text) if text.isdigit() else None
+
+
+def _of_files(path: Path) -> int:
+    """Bytes that a control group has in memory of files."""
+    text = path.read_text() if path.is_file() else ""
+    return sum(map(int, re.findall(r"^(?:in)?active_file (\d+)$", text, re.MULTILINE)))
 
 
 def check_disk(cards: Iterable[ModelCard], data: Path, store: Path | None) -> Iterator[Finding]:

@@ -376,6 +376,17 @@ def test_the_device_of_torch(
     assert finding.fix == fixes[state]
 
 
+def test_a_torch_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> list[str]:
+        raise OSError("libcudart.so.12: cannot open shared object file")
+
+    monkeypatch.setattr(machine, "found_devices", broken)
+    (finding,) = machine.check_device()
+    assert (finding.check, finding.state) == ("device", "problem")
+    assert finding.message.startswith("torch cannot be loaded: libcudart.so.12: ")
+    assert finding.fix is not None
+
+
 def test_a_gpu_is_seen_by_its_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "find_library", {"vulkan": "libvulkan.so.1"}.get)
     monkeypatch.setattr("sys.platform", "linux")
@@ -407,6 +418,9 @@ def test_memory(tmp_path: Path) -> None:
     assert machine.available_memory(meminfo, group) == 3_072_000_000
     (group / "memory.max").write_text("2000000000\n")
     assert machine.available_memory(meminfo, group) == 1_500_000_000
+    # Files that were read, as models are to hash them, take nothing from a program.
+    (group / "memory.stat").write_text("anon 1\nfile 9\ninactive_file 300000000\nactive_file 7\n")
+    assert machine.available_memory(meminfo, group) == 1_800_000_007
 
     needed = 1_500_000_000
     cards = [replace(card({"m": b""}), files=())]

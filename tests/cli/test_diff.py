@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ from factcheck_local.report.diff_text import diff_to_markdown, diff_to_text
 
 from .helpers import factcheck, refused
 from .runs import claim, context, run
+
+CLI = Path(__file__).resolve().parents[2] / "cli.py"
 
 LEAVE = "Leave is 25 days."
 POLICY = "Staff get 25 days of leave a year."
@@ -219,6 +224,22 @@ def test_the_exit_code_tells_whether_a_verdict_differs(files: tuple[Path, Path])
     assert (found["schema"], found["same"]) == ("factcheck.diff/1", False)
     assert found["claims"][0]["evidence"][0]["kinds"] == ["disappeared"]
     assert factcheck("diff", old, new, "--markdown").out.startswith("**1 of 1 ")
+
+
+def test_a_text_is_shown_as_far_as_a_terminal_can(tmp_path: Path) -> None:
+    """And what programs read is UTF-8 on any."""
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    for path, verdict in ((old, "supported"), (new, "not_found")):
+        path.write_text(json.dumps(run([claim("a1", "Leave → 日本", verdict, 0.9)], [])))
+    for options, shown in (((), "Leave ? ??"), (("--json",), None), (("--markdown",), None)):
+        done = subprocess.run(
+            [sys.executable, str(CLI), "diff", str(old), str(new), *options],
+            env=os.environ | {"PYTHONIOENCODING": "latin-1"},
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert (shown or "Leave → 日本") in done.stdout.decode("latin-1" if shown else "utf-8")
 
 
 def test_what_is_no_run_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:

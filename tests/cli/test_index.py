@@ -7,9 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+
+from factcheck_local.cli import index
+from factcheck_local.models.fake import FakeEmbedder
 
 from .helpers import factcheck
 
@@ -80,6 +85,27 @@ def test_watching(tmp_path: Path) -> None:
         watching.send_signal(signal.SIGINT)
         assert watching.wait(60) == 130
         stop.cancel()
+
+
+def test_a_profile_from_elsewhere_is_watched_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, profile = tmp_path / "docs", tmp_path / "profile.toml"
+    docs.mkdir()
+    (docs / "a.md").write_text("Leave is 25 days.")
+    profile.write_text("default = 0.7\n")
+    seen: list[Path] = []
+
+    def changes(paths: Sequence[Path], *_: object, **__: object) -> Iterator[frozenset[Path]]:
+        seen.extend(paths)
+        raise KeyboardInterrupt
+        yield frozenset()
+
+    monkeypatch.setattr(index, "_embedder", lambda *_: nullcontext((FakeEmbedder(), 1)))
+    monkeypatch.setattr(index, "changes", changes)
+    options = ("--watch", "--reliability", profile, "--store", tmp_path / "s")
+    assert factcheck("index", docs, *options).code == 130
+    assert seen == [docs, profile]
 
 
 #: Watches a folder; what the first interrupt raises is dropped, as in a finaliser.

@@ -280,7 +280,7 @@ def test_no_report_is_written_over_an_answer(
     before = {path: path.read_bytes() for path in Path("answers").iterdir()}
     assert answers[0] in map(str, before)
     said = refused("verify", *given, *options)
-    assert said.endswith("is read, and would be overwritten (try: --output another file or folder)")
+    assert said.endswith("is read, and would be overwritten (try: another file or folder)")
     assert {path: path.read_bytes() for path in Path("answers").iterdir()} == before
 
 

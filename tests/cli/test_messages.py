@@ -114,6 +114,17 @@ def test_help_loads_no_model_library() -> None:
         ("verify a.md --only contradicted --format json", "--only is for text and markdown, not"),
         ("report a.json --only not-found --format sarif", "--only is for text and markdown, not"),
         ("verify a.md --fail-on supported", "Invalid value for '--fail-on': expected contradicted"),
+        ("verify a.md --fail-under nan", "Invalid value for '--fail-under': expected a number"),
+        ("replay a.json --tolerance nan", "Invalid value for '--tolerance': expected a number"),
+        ("calibrate a.jsonl --risk nan", "Invalid value for '--risk': expected a number, got nan"),
+        ("index docs --max-file-size nan", "Invalid value for '--max-file-size': expected a numb"),
+        ("index docs --max-file-time inf", "Invalid value for '--max-file-time': inf is not in"),
+        ("serve --keep-days nan", "Invalid value for '--keep-days': expected a number, got nan"),
+        ("bench factor --seed -1", "Invalid value for '--seed': -1 is not in the range x>=0."),
+        (
+            "calibrate --risk 0.05 --reset --assessor fr3",
+            "--reset forgets the thresholds of every assessor",
+        ),
         ("infer g.json --method magic", "Invalid value for '--method'"),
         ("frobnicate", "No such command 'frobnicate'. (try: factcheck --help)"),
         ("--frobnicate", "No such option '--frobnicate'"),
@@ -366,6 +377,88 @@ def test_a_reader_that_goes_away_is_no_error(nowhere: Path) -> None:
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_reader_of_messages_that_goes_away_costs_no_output(nowhere: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, str(CLI), "infer", str(graph(nowhere)), "--write-uai", "g.uai"],
+        stdout=subprocess.PIPE,
+        stderr=write,
+        check=False,
+    )
+    os.close(write)
+    assert done.returncode == 0
+    assert set(json.loads(done.stdout)["marginals"]) == {"a0", "a1", "a2"}
+
+
+@pytest.mark.parametrize(
+    ("closed", "command"), [(0, "infer -"), (1, "infer -"), (2, "atoms a.md --llm gpt")]
+)
+def test_a_stream_that_is_closed_is_an_empty_one(nowhere: Path, closed: int, command: str) -> None:
+    """What is read from there is empty, and what is written there is lost: no traceback."""
+    (nowhere / "a.md").write_text("Hello.")
+    done = subprocess.run(
+        [sys.executable, "-c", "from factcheck_local.cli import main; main()", *command.split()],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: os.close(closed),
+        check=False,
+    )
+    assert done.returncode == 2
+    empty = b"factcheck: standard input: the answer is empty\n"
+    assert done.stderr == (b"" if closed == 2 else empty)
+
+
+def test_an_error_that_nobody_foresaw_is_no_verdict() -> None:
+    code = "from factcheck_local import cli; cli.main = lambda: 1 / 0; cli.script()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2, "1 would say that an answer is below --fail-under"
+    assert done.stderr.endswith(b"ZeroDivisionError: division by zero\n")
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs /dev/fd")
+def test_a_pipe_that_the_shell_hands_over_is_written_to(nowhere: Path) -> None:
+    """As of ``--write-uai >(gzip > g.gz)``: its name is a link to what is in no folder."""
+    read, write = os.pipe()
+    done = factcheck("infer", graph(nowhere), "--write-uai", f"/dev/fd/{write}")
+    os.close(write)
+    assert done.code == 0, done
+    with os.fdopen(read) as pipe:
+        assert pipe.read().startswith("MARKOV\n")
+
+
+@pytest.mark.parametrize("option", ["--write-uai", "--write-bif", "--output"])
+def test_nothing_is_written_over_what_is_read(nowhere: Path, option: str) -> None:
+    path = graph(nowhere)
+    if option == "--output":
+        path.write_text('{"schema": "factcheck.assessment/1"}')
+    before = path.read_bytes()
+    command = "report" if option == "--output" else "infer"
+    (nowhere / "link").symlink_to(path)
+    assert refused(command, "g.json", option, "link") == (
+        "link: is read, and would be overwritten (try: another file or folder)"
+    )
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("output", ["kept/report.md", "kept/"])
+def test_a_folder_that_may_not_be_written_to_is_named_before_the_work(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    (nowhere / "a.md").write_text("Hello.")
+    (nowhere / "kept").mkdir()
+    # Root may write anywhere.
+    monkeypatch.setattr(os, "access", lambda p, how: how != os.W_OK or Path(p).name != "kept")
+    line = refused("verify", "a.md", "--output", output)
+    assert line.startswith(f"{output.rstrip('/')}: cannot be written: no permission to write to ")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

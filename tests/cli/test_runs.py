@@ -250,6 +250,8 @@ def test_infer_reads_and_writes_uai(tmp_path: Path) -> None:
     found = json.loads(again.out)["marginals"]
     assert list(found.values()) == pytest.approx(list(expected.values()), abs=1e-12)
     assert list(found) == ["x0", "x1", "x2"]
+    line = refused("infer", tmp_path / "g.uai", "--factors", "table1")
+    assert line.startswith("--factors is for a fact graph, not for a UAI network")
 
 
 def test_infer_writes_bif(tmp_path: Path) -> None:

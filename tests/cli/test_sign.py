@@ -151,6 +151,14 @@ def test_only_a_run_is_signed(tmp_path: Path, key: tuple[Path, Path]) -> None:
     assert "expected --signature FILE" in refused("sign", "-", "--key", key[0], stdin=RUN)
 
 
+def test_a_signature_replaces_neither_run_nor_key(run: Path, key: tuple[Path, Path]) -> None:
+    for path in (run, key[0]):
+        before = path.read_bytes()
+        line = refused("sign", run, "--key", key[0], "--signature", path)
+        assert line.startswith(f"{path}: is read, and would be overwritten")
+        assert path.read_bytes() == before
+
+
 def test_a_signature_is_whole_or_the_old_one(
     run: Path, key: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

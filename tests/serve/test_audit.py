@@ -35,8 +35,11 @@ def test_lines_are_chained(log: Path) -> None:
 
 
 def test_of_an_empty_log_nothing_is_wrong(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    assert state_of(tmp_path / "empty").last == NOTHING
+    log = tmp_path / "empty"
+    log.touch()
+    assert state_of(log).last == NOTHING
+    done = CliRunner().invoke(cli, ["audit", "verify", str(log), "--expect", NOTHING])
+    assert done.stdout == f"0 lines hold; the last hash is {NOTHING}\n"
 
 
 @settings(max_examples=60, deadline=None)

@@ -200,10 +200,11 @@ def test_it_is_served_by_a_protocol_that_does_not_wait_for_ever(
         app.state.service.close()
 
     monkeypatch.setattr("uvicorn.run", run)
-    place = ["--store", str(config.store), "--data", str(config.folder)]
+    place = ["--store", str(config.store), "--data", str(config.folder), "--host", "::1"]
     done = CliRunner().invoke(cli, ["serve", *place, "--set", "llm=smollm2-135m"])
     assert done.exit_code == 0, done.output
     assert how["http"] is ImpatientProtocol
+    assert " at http://[::1]:8765, data in " in done.stderr
 
 
 def refused(*arguments: str) -> str:
@@ -222,6 +223,14 @@ def test_other_machines_need_keys_and_tls(config: Config) -> None:
     assert "factcheck serve keys add" in said
     certificate = str(config.store / "store.json")
     assert "go together" in refused(*place, "--tls-cert", certificate)
+
+
+def test_what_is_no_certificate_is_named(config: Config) -> None:
+    place = ["--store", str(config.store), "--data", str(config.folder)]
+    none = str(config.store / "store.json")
+    tls = ["--tls-cert", none, "--tls-key", none]
+    said = refused(*place, *tls, "--set", "llm=smollm2-135m")
+    assert said.startswith(f"{none} and {none}: no certificate and its key: ")
 
 
 def test_help_shows_options_settings_and_what_is_below() -> None:

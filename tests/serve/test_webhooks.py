@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -246,11 +247,14 @@ def test_addresses_without_tls_and_others_are_refused(url: str) -> None:
         address_of("https://hooks.example:99999/")
 
 
-@pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", SECRET[6:], "whsec_?"])
+@pytest.mark.parametrize(
+    "secret",
+    ["", "whsec_", "whsec_c2hvcnQ=", SECRET[6:], "whsec_?", f"{SECRET}é", f"\udcff{SECRET}"],
+)
 def test_a_secret_that_is_none_is_refused_and_not_repeated(
     secret: str, config: Config, tmp_path: Path
 ) -> None:
-    (tmp_path / "secret").write_text(secret)
+    (tmp_path / "secret").write_bytes(os.fsencode(secret))
     done = CliRunner().invoke(
         cli,
         [
@@ -261,3 +265,10 @@ def test_a_secret_that_is_none_is_refused_and_not_repeated(
     assert isinstance(done.exception, InputError)
     assert str(done.exception).startswith("the secret of webhooks: expected whsec_")
     assert len(secret) < 7 or secret not in str(done.exception)
+
+
+def test_a_secret_without_a_webhook_is_refused(config: Config, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(SECRET)
+    place = ("--store", str(config.store), "--data", str(config.folder))
+    done = CliRunner().invoke(cli, ["serve", *place, "--webhook-secret", str(tmp_path / "secret")])
+    assert (done.exit_code, "--webhook-secret goes with --webhook" in done.output) == (2, True)
