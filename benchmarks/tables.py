@@ -5,10 +5,10 @@
 Passages with a Markdown table that are held out from training: of the authored files and
 sets, and with ``--public`` of InfoTabs and TabFact (``infotabs.jsonl``, ``tabfact.jsonl`` there,
 ``--limit`` claims of each). Each passage is read in both ways, by the product's scorer with
-the card's calibration and quantities weighing in. Intervals draw passages; a difference
-draws both readings of the same ones. A true claim is called contradicted where that is the
-most probable of the three labels. Writes ``tables-RELATION.json`` and ``.md`` to ``--out``;
-scores are kept.
+the card's calibration and quantities weighing in. Intervals draw passages, those that share
+a claim together, as all of a set do; a difference draws both readings of the same ones. A true
+claim is called contradicted where that is the most probable of the three labels. Writes
+``tables-RELATION.json`` and ``.md`` to ``--out``; scores are kept.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from factcheck_local.pipeline.relation.load import card_calibration, relation_ca
 from factcheck_local.pipeline.relation.quantities import compare_quantities
 from factcheck_local.pipeline.relation.tables import written_out
 from factcheck_local.pipeline.settings import Settings
-from training.adapter.groups import LABELS, Group, authored, pairs, sets
+from training.adapter.groups import LABELS, Group, authored, linked, pairs, sets
 
 AUTHORED = Path(__file__).parent.parent / "training" / "data" / "authored"
 PUBLIC = ("infotabs", "tabfact")
@@ -157,7 +157,7 @@ def read_both(
     gold: list[int] = []
     rows: dict[str, list[Floats]] = {name: [] for name in READINGS}
     clashes: dict[str, list[bool]] = {name: [] for name in READINGS}
-    clusters: list[range] = []
+    read: list[tuple[str, str]] = []
     unscored: dict[str, str] = {}
     for done, group in enumerate(groups, start=1):
         claims = [claim.text for claim in group.claims]
@@ -167,7 +167,7 @@ def read_both(
         except ScoringError as error:
             unscored[group.passage[:60]] = str(error)
             continue
-        clusters.append(range(len(gold), len(gold) + len(claims)))
+        read += [(group.passage, claim) for claim in claims]
         gold += [LABELS.index(claim.label) for claim in group.claims]
         for name, premise in shown.items():
             text = f"{premise.title}.\n{premise.text}" if premise.title else premise.text
@@ -179,7 +179,7 @@ def read_both(
         labels=tuple(label for label in LABELS if LABELS.index(label) in gold),
         gold=np.array(gold, dtype=np.int64),
         log_p=np.empty((0, 3)),
-        clusters=clusters,
+        clusters=linked(read),
     )
     return {
         name: replace(

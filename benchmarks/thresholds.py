@@ -42,8 +42,9 @@ class Halves:
 
     Attributes:
         none: share of the draws without a threshold.
-        wrong: share of wrong claims among those called, mean of the draws with a threshold.
-        kept: share of what is called without thresholds that stays called, likewise.
+        wrong: share of wrong claims among those called, mean of the draws in which any is.
+        kept: share of what is called without thresholds that stays called, mean of the draws
+            with a threshold.
     """
 
     none: float
@@ -127,7 +128,8 @@ def halves(items: Sequence[Claims], side: Verdict, alpha: float, *, draws: int =
             none += 1
             continue
         called, before = _called(tried, side, found.threshold), _called(tried, side, 0.0)
-        wrong.append(fmean(called) if called else 0.0)
+        if called:
+            wrong.append(fmean(called))
         kept.append(len(called) / len(before) if before else 0.0)
     return Halves(none / draws, fmean(wrong) if wrong else 0.0, fmean(kept) if kept else 0.0)
 

@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.nli.wice import read_claims
 from factcheck_local.core.errors import InputError
 from factcheck_local.models.cards import sha256_of
+from training.adapter.groups import linked
 
 #: The order of every array of scores.
 LABELS = ("entailment", "contradiction", "neutral")
@@ -62,23 +63,8 @@ class DevSet:
     pairs: tuple[Pair, ...]
 
     def clusters(self) -> list[list[int]]:
-        """Indices of pairs that share a premise or a hypothesis, directly or in a chain.
-
-        Pairs of one premise are not independent, nor are those of one claim.
-        """
-        parent: dict[str, str] = {}
-
-        def root(text: str) -> str:
-            while parent.setdefault(text, text) != text:
-                text = parent[text]
-            return text
-
-        for pair in self.pairs:
-            parent[root(f"premise {pair.premise}")] = root(f"hypothesis {pair.hypothesis}")
-        found: dict[str, list[int]] = {}
-        for i, pair in enumerate(self.pairs):
-            found.setdefault(root(f"premise {pair.premise}"), []).append(i)
-        return list(found.values())
+        """Indices of pairs that are not independent, see ``training.adapter.groups.linked``."""
+        return linked([(pair.premise, pair.hypothesis) for pair in self.pairs])
 
     def by_premise(self) -> dict[str, list[Pair]]:
         """The distinct pairs of each premise, so that it is read once, as in a run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,10 @@ CLAIMS = (
 
 
 class ReadsStatements:
-    """A scorer that is right about statements and takes all of a raw table for a denial."""
+    """A scorer that is right about statements and takes all of a raw table for a denial.
+
+    Of a claim it reads all but its last word.
+    """
 
     id, sha256 = "fake", "0" * 64
 
@@ -30,15 +34,18 @@ class ReadsStatements:
         if "unreadable" in premise.text:
             raise ScoringError("too long")
         right = {c.text: i for i, c in enumerate(CLAIMS)}
-        top = [1 if "|" in premise.text else right[h] for h in hypotheses]
+        top = [1 if "|" in premise.text else right[h.rpartition(" ")[0]] for h in hypotheses]
         p = np.full((len(top), 3), 0.05)
         p[np.arange(len(top)), top] = 0.9
         found: LogProbabilities = np.log(p)
         return found
 
 
-def group(number: int, table: str = TABLE) -> Group:
-    return Group("made", f"Plans {number}", table, CLAIMS)
+def group(number: int, table: str = TABLE, *, claims: int | None = None) -> Group:
+    """A passage with claims of its own, or with those of another one."""
+    own = number if claims is None else claims
+    told = tuple(replace(claim, text=f"{claim.text} {own}") for claim in CLAIMS)
+    return Group("made", f"Plans {number}", f"{table}\n\n{number}", told)
 
 
 def test_both_readings_and_their_difference() -> None:
@@ -59,6 +66,13 @@ def test_both_readings_and_their_difference() -> None:
     text = "\n".join(to_markdown({"sets": {"made": whole}, "signature": "s"}))
     assert "+0.667 [+0.667, +0.667]" in text
     assert "1 passages unscored" in text
+
+
+def test_passages_of_one_set_are_drawn_together() -> None:
+    """All of its claims are read against each of its passages."""
+    groups = [group(0), group(1, claims=0), group(2, claims=0), group(3)]
+    scored, _ = read_both(groups, ReadsStatements())
+    assert [len(cluster) for cluster in scored["raw"].clusters] == [9, 3]
 
 
 def test_only_passages_with_a_table_and_whole_ones() -> None:

@@ -67,6 +67,18 @@ def test_halves_tell_certainty_from_p() -> None:
     assert thresholds.halves(items, Verdict.CONTRADICTED, 0.25, draws=20).none == 1.0
 
 
+def test_a_draw_in_which_nothing_is_called_says_nothing_of_what_is_wrong() -> None:
+    """Fitted on the surest item none of the others is called, on the next half of them wrongly."""
+    items = [
+        [thresholds._claim(atom(label, 0.95, sure, "supported"))] * 9
+        for label, sure in (("supported", 0.9), ("supported", 0.8), ("contradicted", 0.8))
+    ]
+    found = thresholds.halves(items, Verdict.SUPPORTED, 0.25, draws=20)
+    assert 0.0 < found.none < 1.0
+    assert found.wrong == 0.5
+    assert 0.0 < found.kept < 1.0
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = atom("contradicted", 0.99, 0.99, "supported")
     own = [line(f"s{n}", *ITEM) for n in range(5)]

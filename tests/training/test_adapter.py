@@ -6,9 +6,12 @@ import hashlib
 import json
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import click
+import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
@@ -18,13 +21,16 @@ from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
+from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
+from training.adapter import measure, scorer
 from training.adapter.export import main as export
-from training.adapter.export import tensor_name, truncated, weights_of, widened
+from training.adapter.export import taken_up, tensor_name, truncated, weights_of, widened
 from training.adapter.groups import Claim, Group, authored, pairs, sets
 from training.adapter.mixture import batches
 from training.adapter.model import LowRank, loss_of
-from training.adapter.packing import Packer
+from training.adapter.packing import Packed, Packer
 from training.adapter.train import rate
+from training.measures import Row
 from training.mixture import Source, without
 from training.overlap import Held
 
@@ -102,6 +108,68 @@ def test_a_long_passage_is_cut_and_the_prompt_stays(packer: Packer) -> None:
     text = text_of(packer.pack([group]).tokens)
     assert 400 < text.count("x") < 500
     assert "x\n\nClaim: Staff get 27 days.\nLetter:" in text
+
+
+def test_a_measured_passage_is_read_whole_as_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    class Network:
+        tokenize = staticmethod(letters)
+
+        def restore(self, weights: object) -> None:
+            assert weights == {}
+
+        def logits(self, packed: Packed) -> torch.Tensor:
+            read.append(text_of(packed.tokens))
+            return torch.zeros(len(packed.ends), 3)
+
+    monkeypatch.setattr(scorer, "load", lambda *_, **__: Network())
+    torch.save({"adapter": {}, "rank": 1, "alpha": 1.0, "first_layer": 0}, tmp_path / "adapter.pt")
+    model = scorer.TorchPairScorer.load(
+        tmp_path / "model.gguf", tmp_path / "adapter.pt", template="chatml", device="cpu"
+    )
+    model.score(Premise("Leave", "x" * 5000), ["Staff get 27 days."])
+    assert read[0].count("x") >= 5000
+
+
+def test_scores_are_kept_for_the_adapter_that_gave_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another adapter reads anew, and a label that was mended counts as it is now."""
+    reads: list[str] = []
+
+    class Scorer:
+        def __init__(self, sha256: str) -> None:
+            self.sha256 = sha256
+
+        def score(self, _: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
+            reads.append(self.sha256)
+            return np.full((len(hypotheses), 3), -np.log(3.0))
+
+    labels = ["entailment", "contradiction"]
+    shown: list[list[str]] = []
+
+    def held_out(*_: object) -> list[Group]:
+        return [replace(GROUP, claims=tuple(Claim(f"claim {n}", x) for n, x in enumerate(labels)))]
+
+    def table(rows: Sequence[Row]) -> str:
+        shown.append([row.label for row in rows])
+        return ""
+
+    monkeypatch.setattr(measure, "held_out", held_out)
+    monkeypatch.setattr(measure, "table", table)
+    (tmp_path / "file").touch()
+    given = ["--base", "file", "--adapter", "file", "--public", ".", "--out", "scores.jsonl"]
+    monkeypatch.chdir(tmp_path)
+    for sha256 in ("one", "one", "other"):
+        load = lambda *_, sha256=sha256, **__: Scorer(sha256)  # noqa: E731
+        monkeypatch.setattr(scorer.TorchPairScorer, "load", load)
+        measure.main(given, standalone_mode=False)
+        labels[1] = "neutral"
+    assert reads == ["one", "other"]
+    assert shown == [["entailment", "contradiction"], *[["entailment", "neutral"]] * 2]
 
 
 def test_the_loss_by_hand() -> None:
@@ -258,6 +326,33 @@ def test_a_wider_adapter_begins_as_the_same_map() -> None:
     assert torch.allclose(wide["b"] @ wide["a"], narrow["b"] @ narrow["a"], atol=1e-6)
     assert wide["a"][4:].abs().min() > 0, "what is new can be learned"
     assert fresh["b"].abs().max() == 0
+
+
+def test_an_adapter_is_taken_up_as_the_same_map_or_not_at_all(tmp_path: Path) -> None:
+    def weights(rank: int, layers: Sequence[int]) -> dict[str, torch.Tensor]:
+        shapes = {"a": (rank, 64), "b": (32, rank)}
+        return {
+            f"model.layers.{layer}.self_attn.q_proj.{part}": torch.ones(shape)
+            for layer in layers
+            for part, shape in shapes.items()
+        }
+
+    saved = {"adapter": weights(4, (6, 7)), "rank": 4, "alpha": 8.0, "first_layer": 6}
+    torch.save(saved, tmp_path / "adapter.pt")
+    out = tmp_path / "adapter.gguf"
+    exported = CliRunner().invoke(export, [str(tmp_path / "adapter.pt"), "--out", str(out)])
+    assert exported.exit_code == 0
+    name = "model.layers.6.self_attn.q_proj"
+    fresh = {n: torch.zeros_like(w) for n, w in weights(5, (6, 7)).items()}
+    found = taken_up(out, fresh, 2.0)
+    assert torch.allclose(
+        found[f"{name}.b"] @ found[f"{name}.a"], torch.full((32, 64), 4.0), atol=0.05
+    )
+    with pytest.raises(click.BadParameter, match="alpha / rank 2, this run 1"):
+        taken_up(out, fresh, 1.0)
+    for layers in ((7,), (5, 6, 7)):
+        with pytest.raises(click.BadParameter, match="--first-layer 6"):
+            taken_up(out, weights(5, layers), 2.0)
 
 
 def test_what_a_dev_set_has_is_left_out(tmp_path: Path) -> None:

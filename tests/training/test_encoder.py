@@ -20,6 +20,7 @@ from factcheck_local.core.types import Relation
 from factcheck_local.evaluate.lines import FILE
 from factcheck_local.pipeline.relation import Premise
 from factcheck_local.pipeline.relation.calibration import Calibration
+from factcheck_local.pipeline.relation.scorer import LogProbabilities
 from tests.models.tiny_bert import random_bert, save_with_tokenizer
 from training.adapter import mixture as adapter_mixture
 from training.adapter.groups import Claim, Group, soft
@@ -285,6 +286,33 @@ def test_measures_of_what_was_read() -> None:
     assert evaluate.accuracy(decided, LABELS[:2]) == 0.5
 
 
+class Reads:
+    """Calls everything neutral, and keeps what it read."""
+
+    id, sha256 = "reads", "0" * 64
+
+    def __init__(self) -> None:
+        self.premises: list[Premise] = []
+
+    def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
+        self.premises.append(premise)
+        found: LogProbabilities = np.log(np.tile([0.1, 0.1, 0.8], (len(hypotheses), 1)))
+        return found
+
+
+def test_evaluate_reads_tables_as_in_use_and_takes_a_set_as_one() -> None:
+    claims = (Claim("Solo has one.", "entailment"), Claim("Solo is old.", "neutral"))
+    table = "| Plan | Seats |\n|---|---|\n| Solo | one |"
+    passages = [Group("sets/x", "Plans", text, claims) for text in (table, "Nothing of plans.")]
+    other = Group("one", "", "A passage alone.", (Claim("It is alone.", "entailment"),))
+    model = Reads()
+    found = evaluate.read_groups(model, [*passages, other])
+    assert model.premises[0] == Premise("Plans", "- Plan: Solo; Seats: one")
+    # Drawn together for an interval, as the claims are the same.
+    assert [j.gold for j in found] == [("entailment", "neutral") * 2, ("entailment",)]
+    assert [j.p.shape for j in found] == [(4, 3), (1, 3)]
+
+
 def test_evaluate_reads_checkpoints_and_exports(
     base: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -360,8 +388,13 @@ def test_a_teacher_labels_passage_by_passage_and_goes_on(tmp_path: Path) -> None
         | {"key": ""}
         for row in rows
     ]
-    (out / FILE).write_text("\n".join(lines))
+    # The torn line is no row of the training, and of a pair labelled again the last one counts.
     assert [len(group.claims) for group in soft(out / FILE)] == [2, 1, 1]
+    again = json.loads(lines[0]) | {"key": "another teacher", "p": [0.0, 1.0, 0.0]}
+    with (out / FILE).open("a") as file:
+        file.write(json.dumps(again) + "\n")
+    first, *_ = soft(out / FILE)
+    assert [c.p and c.p[1] for c in first.claims] == [1.0, 0.1]
 
 
 def test_what_a_bound_settles() -> None:

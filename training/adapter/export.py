@@ -11,6 +11,7 @@ a smaller file than the run trained.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -87,6 +88,34 @@ def widened(
         wide[: narrow.shape[0], : narrow.shape[1]] = narrow
         found[name] = wide
     return found
+
+
+def taken_up(
+    path: Path, fresh: Mapping[str, torch.Tensor], scale: float
+) -> dict[str, torch.Tensor]:
+    """The weights of an exported adapter in the place of fresh ones, as the same maps.
+
+    Args:
+        path: the file.
+        fresh: see ``widened``.
+        scale: alpha / rank of the fresh ones.
+
+    Raises:
+        click.BadParameter: if its scale is another, or it is on other layers.
+    """
+    weights = weights_of(path)
+    alpha = float(GGUFReader(path).fields["adapter.lora.alpha"].contents())
+    own = alpha / next(len(w) for name, w in weights.items() if name.endswith(".a"))
+    if not math.isclose(own, scale, rel_tol=1e-6):
+        raise click.BadParameter(
+            f"{path} has alpha / rank {own:g}, this run {scale:g}", param_hint="--from"
+        )
+    if weights.keys() != fresh.keys():
+        first = min(int(name.split(".")[2]) for name in weights)
+        raise click.BadParameter(
+            f"{path} is on other layers than this run: --first-layer {first}", param_hint="--from"
+        )
+    return widened(weights, fresh)
 
 
 def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch.Tensor]:

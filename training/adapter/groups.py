@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -123,17 +123,43 @@ def pairs(path: Path, *, held_out: bool, least: int = 1) -> list[Group]:
 def soft(path: Path) -> list[Group]:
     """Rows ``{"title", "premise", "hypothesis", "p"}``, those of one passage together.
 
-    ``p`` holds the probabilities of ``LABELS``; the most probable is the claim's label.
+    ``p`` holds the probabilities of ``LABELS``; the most probable is the claim's label. Of a pair
+    that was labelled more than once, as by another teacher, the last row counts. A row that was
+    torn when ``encoder.label`` was killed is passed over: there the pair was labelled anew.
     """
-    by_passage: dict[tuple[str, str], list[Claim]] = {}
-    for row in _rows(path):
+    by_passage: dict[tuple[str, str], dict[str, Claim]] = {}
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
         p = row["p"]
         claim = Claim(row["hypothesis"], LABELS[p.index(max(p))], (p[0], p[1], p[2]))
-        by_passage.setdefault((row["title"], row["premise"]), []).append(claim)
+        by_passage.setdefault((row["title"], row["premise"]), {})[claim.text] = claim
     return [
-        Group(path.stem, title, passage, tuple(claims))
+        Group(path.stem, title, passage, tuple(claims.values()))
         for (title, passage), claims in by_passage.items()
     ]
+
+
+def linked(read: Sequence[tuple[str, str]]) -> list[list[int]]:
+    """Indices of pairs that share a premise or a claim, directly or in a chain.
+
+    Pairs of one premise are not independent, nor are those of one claim: of a set, all.
+    """
+    parent: dict[str, str] = {}
+
+    def root(text: str) -> str:
+        while parent.setdefault(text, text) != text:
+            text = parent[text]
+        return text
+
+    for premise, claim in read:
+        parent[root(f"premise {premise}")] = root(f"claim {claim}")
+    found: dict[str, list[int]] = {}
+    for i, (premise, _) in enumerate(read):
+        found.setdefault(root(f"premise {premise}"), []).append(i)
+    return list(found.values())
 
 
 def _label(claim: dict[str, Any], passage: str) -> str:

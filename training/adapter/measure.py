@@ -5,8 +5,8 @@ r"""Measure an adapter in torch on what was held out, and on dev files.
 
 Torch reads all claims of a passage at once, faster than llama.cpp one by one; the
 probabilities differ by what the quantisation of activations does there. Scores are
-written as they come and a second run goes on from them, so that a figure can be computed
-again, or a calibration fitted, without reading.
+written as they come and a second run with the same adapter goes on from them, so that a
+figure can be computed again, or a calibration fitted, without reading.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -98,19 +99,22 @@ def main(
     with out.open("a", encoding="utf-8") as lines:
         for group in held_out(own, public, devs, limit):
             text = group.passage if raw_tables else stated(group.passage)
-            keys = [_key(group, text, claim.text) for claim in group.claims]
+            keys = [_key(scorer.sha256, group, text, claim.text) for claim in group.claims]
             if not all(key in known for key in keys):
                 scores = scorer.score(Premise(group.title, text), [c.text for c in group.claims])
                 for key, claim, score in zip(keys, group.claims, scores.tolist(), strict=True):
                     known[key] = Row(key, group.source, claim.label, score)
                     lines.write(json.dumps(known[key].as_dict()) + "\n")
                 lines.flush()
-            rows += [known[key] for key in keys]
+            rows += [
+                replace(known[key], label=claim.label)
+                for key, claim in zip(keys, group.claims, strict=True)
+            ]
     click.echo(table(rows))
 
 
-def _key(group: Group, read: str, claim: str) -> str:
-    text = "\0".join([group.source, group.title, read, claim])
+def _key(adapter: str, group: Group, read: str, claim: str) -> str:
+    text = "\0".join([adapter, group.source, group.title, read, claim])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -18,7 +18,7 @@ from factcheck_local.models.prompts import Prompt
 from factcheck_local.pipeline.relation.llm import UNTITLED
 from training.adapter.groups import Group
 
-#: Tokens of a passage that are read; of the longest ones the end is cut off in training.
+#: Tokens of a passage that are read in training; of the longest ones the end is cut off.
 MOST_PASSAGE_TOKENS = 460
 
 Tokenize = Callable[[str], list[int]]
@@ -49,9 +49,18 @@ class Packer:
         tokenize: text to ids, without a begin token; markup is taken as such.
         template: the model's chat format.
         prompt: without examples, with title, passage and claim to fill in.
+        most: tokens of a passage that are read; None for all, as in use.
     """
 
-    def __init__(self, tokenize: Tokenize, template: ChatFormat, prompt: Prompt) -> None:
+    def __init__(
+        self,
+        tokenize: Tokenize,
+        template: ChatFormat,
+        prompt: Prompt,
+        *,
+        most: int | None = MOST_PASSAGE_TOKENS,
+    ) -> None:
+        self._most = most
         self._tokenize = tokenize
         self._format = template
         self._prompt = prompt
@@ -87,10 +96,9 @@ class Packer:
         title = group.title or UNTITLED
         system, user = self._prompt.opening(title=title, passage="\0")
         before, after = user.content.split("\0")
-        passage = self._tokenize(before + group.passage)[:MOST_PASSAGE_TOKENS]
         whole = self._tokenize(user.content.replace("\0", group.passage))
-        if len(whole) > MOST_PASSAGE_TOKENS:
-            whole = passage + self._tokenize(after)
+        if self._most is not None and len(whole) > self._most:
+            whole = self._tokenize(before + group.passage)[: self._most] + self._tokenize(after)
         prefix = [
             *self._tokenize(self._format.open("system")),
             *self._tokenize(system.content),

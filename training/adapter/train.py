@@ -25,7 +25,7 @@ import torch
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
-from training.adapter.export import weights_of, widened
+from training.adapter.export import taken_up
 from training.adapter.groups import Group
 from training.adapter.mixture import batches, sources
 from training.adapter.model import Adapted, load, loss_of
@@ -58,7 +58,7 @@ class Progress:
     "--from",
     "begin",
     type=click.Path(exists=True, path_type=Path),
-    help="An exported adapter of at most this rank.",
+    help="An exported adapter of at most this rank, on the same layers and with the same scale.",
 )
 @click.option(
     "--held-out",
@@ -103,8 +103,6 @@ def main(
     model = load(base, rank=rank, alpha=alpha, device=device, first_layer=first_layer)
     packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
     adapter = model.adapter
-    if begin:
-        model.restore(widened(weights_of(begin), adapter))
     optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
     state, done = out / "state.pt", Progress()
     if state.exists():
@@ -113,6 +111,8 @@ def main(
         optimizer.load_state_dict(saved["optimizer"])
         done = Progress(**saved["progress"])
         click.echo(f"goes on after {done.steps} steps, {done.seconds / 60:.0f} min", err=True)
+    elif begin is not None:
+        model.restore(taken_up(begin, adapter, alpha / rank))
     drawn_from = without(sources(own, public), Held.of(held_out))
     stream = itertools.islice(
         batches(drawn_from, packer, tokens=tokens, seed=seed), done.steps, None

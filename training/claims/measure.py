@@ -1,11 +1,11 @@
 """Measure how answers are taken apart, on those that were held out of training.
 
-    python -m training.claims.measure --out measured.jsonl
-    python -m training.claims.measure --out prompted.jsonl --set atomizer=prompted
+    python -m training.claims.measure --out measured
+    python -m training.claims.measure --out prompted --set atomizer=prompted
 
 The atoms of each part are compared with the claims that people wrote for it, as
 ``evaluate.atoms`` does with biographies: alike from a cosine on, one to one, within a part.
-Answers that were measured before are taken from the file.
+Answers that were measured before are taken from the folder.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def kinds_right(found: Sequence[LabelledAnswer], checker: FactChecker) -> list[b
 
 @click.command()
 @click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
-@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
 @click.option("--set", "assigned", multiple=True, help="NAME=VALUE, as of verify.")
 @click.option("--limit", type=int, help="Answers.")
 def main(own: Path, out: Path, assigned: tuple[str, ...], limit: int | None) -> None:

@@ -1,11 +1,11 @@
 """Measure how sentences are corrected, on those that were held out of training.
 
-    python -m training.claims.measure_corrections --out corrected.jsonl
+    python -m training.claims.measure_corrections --out corrected
 
 The product's own rewriting with all that it believes or not; its second verification is left
 out. A sentence is right if it stands as people wrote it, marks and case aside, and one that
 needs no correction, or has none in its source, if it stays. What was measured before is taken
-from the file.
+from the folder.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 @click.command()
 @click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
-@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
 @click.option("--set", "assigned", multiple=True, help="NAME=VALUE, as of verify.")
 @click.option("--limit", type=int, help="Sentences.")
 def main(own: Path, out: Path, assigned: tuple[str, ...], limit: int | None) -> None:

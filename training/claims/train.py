@@ -26,7 +26,7 @@ import torch.nn.functional as F
 from factcheck_local.correct.replace import ADAPTED_PROMPT as CORRECT
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
-from training.adapter.export import weights_of, widened
+from training.adapter.export import taken_up
 from training.adapter.model import Adapted, load
 from training.claims.answers import LabelledAnswer, answers, needs_question
 from training.claims.corrections import corrections, packed
@@ -102,7 +102,7 @@ class Teacher:
     "--from",
     "begin",
     type=click.Path(exists=True, path_type=Path),
-    help="An exported adapter to begin with, with the same alpha / rank.",
+    help="An exported adapter of at most this rank, on the same layers and with the same scale.",
 )
 @click.option(
     "--sample",
@@ -174,7 +174,7 @@ def main(
         step, seconds = saved["step"], saved["seconds"]
         click.echo(f"goes on after {step} steps, {seconds / 60:.0f} min", err=True)
     elif begin is not None:
-        model.restore(widened(weights_of(begin), adapter))
+        model.restore(taken_up(begin, adapter, alpha / rank))
     steps = round(epochs * len(lessons))
     begun, last_save = time.monotonic() - seconds, seconds
     kinds: list[float] = []

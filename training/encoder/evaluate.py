@@ -4,8 +4,9 @@
         --dev DATA/nli/factcheckbench-dev.jsonl --dev DATA/nli/fever-symmetric-dev.jsonl
 
 Prints a table: held-out authored passages and sets, held-out passages of public files, and the
-dev files. The folder is a checkpoint, or an export with ``model.onnx``. Probabilities are the
-encoder's own, uncalibrated; passages, not pairs, are drawn for the intervals.
+dev files. The folder is a checkpoint, or an export with ``model.onnx``. Passages are read as in
+use, tables written out; probabilities are the encoder's own, uncalibrated. Passages, not pairs,
+are drawn for the intervals, those that share a claim together, as all of a set do.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from factcheck_local.models.offline import go_offline
 from factcheck_local.models.onnx_encoder import MODEL_FILE, OnnxNliEncoder
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.relation.scorer import PairScorer, Premise
-from training.adapter.groups import LABELS, Claim, Group, authored, pairs, sets
+from factcheck_local.pipeline.relation.tables import stated
+from training.adapter.groups import LABELS, Claim, Group, authored, linked, pairs, sets
 from training.encoder.train import DATA
 from training.mixture import public_file
 
@@ -38,7 +40,7 @@ RESAMPLES = 500
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The claims of a passage as an encoder reads them.
+    """The claims of a passage, or of passages that share claims, as an encoder reads them.
 
     Attributes:
         gold: their labels, n of ``LABELS``.
@@ -72,13 +74,17 @@ def false_denials(read: Sequence[Judged]) -> float | None:
 
 
 def read_groups(scorer: PairScorer, groups: Sequence[Group]) -> list[Judged]:
-    """What a model says of all claims of each group."""
-    found = []
+    """What a model says of all claims of the groups, those that share a claim as one."""
+    read: list[tuple[str, str]] = []
+    gold: list[str] = []
+    rows = [np.empty((0, 3))]
     for group in groups:
         texts = [claim.text for claim in group.claims]
-        log_p = scorer.score(Premise(group.title, group.passage), texts)
-        found.append(Judged(tuple(claim.label for claim in group.claims), np.exp(log_p)))
-    return found
+        rows.append(np.exp(scorer.score(Premise(group.title, stated(group.passage)), texts)))
+        gold += [claim.label for claim in group.claims]
+        read += [(group.passage, text) for text in texts]
+    p = np.concatenate(rows)
+    return [Judged(tuple(gold[i] for i in own), p[own]) for own in linked(read)]
 
 
 def dev_groups(path: Path) -> list[Group]:
