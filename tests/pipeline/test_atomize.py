@@ -32,6 +32,7 @@ def sentence_of(messages: Sequence[Message]) -> str:
         ("Data-protection questions go to C.", ["Data-protection questions go to C."]),
         ("Claims-handling takes C days.", ["Claims-handling takes C days."]),
         ("**A is B.**\n`C is D.`", ["A is B.", "C is D."]),
+        ("`a` and `b`\n`a` is b\n**a** and **b**", ["`a` and `b`", "`a` is b", "**a** and **b**"]),
         ("A is B.\nA is B.\n\n---", ["A is B."]),
         ("Facts matter to C.", ["Facts matter to C."]),
         ("", []),

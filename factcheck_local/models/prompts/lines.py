@@ -6,6 +6,11 @@ import re
 
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 
+#: A line that is code as a whole, or a fence; in "`a` and `b`" the marks are words' own.
+_MARKED = re.compile(r"`[^`]*`|```.*")
+
+_BOLD = re.compile(r"\*\*(?:(?!\*\*).)+\*\*")
+
 
 def plain_lines(reply: str, label: re.Pattern[str]) -> list[str]:
     """The lines of a reply, in order, each once.
@@ -19,9 +24,11 @@ def plain_lines(reply: str, label: re.Pattern[str]) -> list[str]:
     """
     found = []
     for line in reply.splitlines():
-        text = _BULLET.sub("", line).strip().strip("`").strip()
+        text = _BULLET.sub("", line).strip()
+        if _MARKED.fullmatch(text):
+            text = text.strip("`").strip()
         text = label.sub("", text).strip()
-        if text.startswith("**") and text.endswith("**"):
+        if _BOLD.fullmatch(text):
             text = text[2:-2].strip()
         if re.search(r"\w", text):
             found.append(text)
