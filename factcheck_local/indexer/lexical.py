@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ CREATE INDEX IF NOT EXISTS by_source ON places (source);
 """
 
 #: What FTS5's unicode61 takes as a word: letters, digits, and marks upon them.
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")
 
 
 class LexicalEntry(NamedTuple):
@@ -64,7 +65,7 @@ class LexicalIndex:
             StoreError: if it is not such a file.
         """
         self._db = open_database(path, _SCHEMA)
-        self._asked = threading.Lock()
+        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -85,16 +86,24 @@ class LexicalIndex:
         )
         return frozenset(row[0] for row in found if row)
 
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """All of a change or nothing, of one process and thread at a time."""
+        with self._lock, self._db:
+            # Before it is looked what is there: another process may be writing the same passages.
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+
     def write(self, passages: Iterable[LexicalEntry]) -> None:
         """Add or replace passages."""
-        with self._db:
+        with self._changing():
             for passage in passages:
                 self._delete(passage.id)
                 self._insert(passage)
 
     def rebuild(self, passages: Iterable[LexicalEntry]) -> None:
         """Make these the only passages, all of them or none."""
-        with self._db:
+        with self._changing():
             self._db.execute("DELETE FROM passages")
             self._db.execute("DELETE FROM places")
             for passage in passages:
@@ -102,7 +111,7 @@ class LexicalIndex:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Remove passages; those that are not there are no error."""
-        with self._db:
+        with self._changing():
             for id_ in ids:
                 self._delete(id_)
 
@@ -132,7 +141,7 @@ class LexicalIndex:
         Returns:
             For each text at most k pairs (id, BM25 score, higher is better), ties by id.
         """
-        with self._asked:  # the table of the scope is one for all threads
+        with self._lock:  # the table of the scope is one for all threads
             return self._ranked(texts, k, sources)
 
     def _ranked(

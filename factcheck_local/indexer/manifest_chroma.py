@@ -23,6 +23,9 @@ HNSW: CreateHNSWConfiguration = {"space": "l2"}
 #: Begins the ids of roots. A source is a relative path, so none begins with it.
 _ROOT = "/"
 
+#: Items that a request is for, at most.
+_SENT = 500
+
 #: Begins the ids of what was left out. A label of a root does not begin with a slash.
 _LEFT_OUT = "//"
 
@@ -80,11 +83,20 @@ class ChromaManifest:
 
     def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
         """See `Manifest.set_left_out`."""
-        for entry in self.left_out():
-            if lies_below(entry.source, below):
-                self._collection.delete(ids=[_LEFT_OUT + entry.source])
-        for entry in found:
-            self._put(_LEFT_OUT + entry.source, {"reason": entry.reason, "failed": entry.failed})
+        known = {e.source: e for e in self.left_out() if lies_below(e.source, below)}
+        wanted = {entry.source: entry for entry in found}
+        gone = [_LEFT_OUT + source for source in known if source not in wanted]
+        new = [entry for source, entry in wanted.items() if known.get(source) != entry]
+        # Of a folder of pictures these are thousands: a request for each would take minutes.
+        for start in range(0, len(gone), _SENT):
+            self._collection.delete(ids=gone[start : start + _SENT])
+        for start in range(0, len(new), _SENT):
+            part = new[start : start + _SENT]
+            self._collection.upsert(
+                ids=[_LEFT_OUT + e.source for e in part],
+                embeddings=_VECTOR.repeat(len(part), axis=0),
+                metadatas=[{"reason": e.reason, "failed": e.failed} for e in part],
+            )
 
     def _items(self) -> dict[str, dict[str, Any]]:
         found: dict[str, Any] = {}

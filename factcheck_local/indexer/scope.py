@@ -15,6 +15,7 @@ from factcheck_local.indexer.reliability import SUPERSEDED, is_glob, matches, vi
 from factcheck_local.indexer.reliability.statements import (
     UPDATE_KEYS,
     Scalar,
+    comparable,
     day_of,
     entries,
     key_of,
@@ -113,7 +114,7 @@ def _compare(name: str, value: Scalar, wanted: str) -> bool:
             return compare(float(value), float(wanted))
         except ValueError:
             return False
-    return compare(str(value).casefold(), wanted.casefold())
+    return compare(comparable(value), comparable(wanted))
 
 
 def _compare_days(name: str, value: Scalar, wanted: str) -> bool:

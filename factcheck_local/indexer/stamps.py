@@ -30,7 +30,8 @@ def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> 
     stat = path.stat()
     if not S_ISREG(stat.st_mode):  # a pipe would keep us waiting
         raise OSError(errno.EINVAL, "not a regular file")
-    trusted = time.time_ns() - stat.st_mtime_ns > RACY_NS
+    # Where systems set all stamps to 0, none tells of a change.
+    trusted = 0 < stat.st_mtime_ns < time.time_ns() - RACY_NS
     mtime_ns = stat.st_mtime_ns if trusted else 0
     if known is not None and trusted and (known.size, known.mtime_ns) == (stat.st_size, mtime_ns):
         return known

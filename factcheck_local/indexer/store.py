@@ -179,7 +179,8 @@ class Store(Closing):
         # In this order: what a run of this machine adds in between is not taken for gone.
         known = self._lexical.ids()
         there = frozenset(self._passages.ids())
-        self._lexical.delete(known - there)
+        if gone := known - there:
+            self._lexical.delete(gone)
         missing = sorted(there - known)
         for start in range(0, len(missing), _FETCHED):
             entries = self._passages.entries(missing[start : start + _FETCHED])

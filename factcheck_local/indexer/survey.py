@@ -8,18 +8,27 @@ its label whatever is indexed later, so sources keep their names.
 
 from __future__ import annotations
 
+import errno
 import os
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import NamedTuple
 
 from factcheck_local.core.errors import InputError
 from factcheck_local.indexer.folder import outermost
 from factcheck_local.indexer.loaders import why_unsupported
 from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.indexer.reliability import PROFILE_NAME, matches
+from factcheck_local.indexer.reliability import PROFILE_NAME, is_glob, matches
 from factcheck_local.indexer.store import Store
+
+#: Why a run that was asked for other files leaves one as it is, ...
+NOT_INCLUDED = "not included"
+
+#: ... and why one is left out whose name is in the store.
+NAME_TAKEN = "a file of another indexed folder has this name"
 
 
 class SourceEntry(NamedTuple):
@@ -66,12 +75,14 @@ class Survey:
         skipped: what lies there and is not indexed, and why.
         below: the sources looked at, folders of them with a slash at their end; ``""`` is all
             those of the root without a label.
+        roots: the folders that were looked into or at, whether or not there is a file.
     """
 
     files: dict[str, tuple[Root, Path]] = field(default_factory=dict)
     gone: list[SourceEntry] = field(default_factory=list)
     skipped: list[SourceEntry] = field(default_factory=list)
     below: list[str] = field(default_factory=list)
+    roots: set[Root] = field(default_factory=set)
 
 
 def survey(
@@ -84,8 +95,12 @@ def survey(
     What ``exclude`` matches leaves the store. New roots are remembered.
 
     Raises:
-        InputError: if a path does not exist, or there is nothing to index.
+        InputError: if a path does not exist or cannot be stored, a glob is none, or there is
+            nothing to index.
     """
+    for glob in (*include, *exclude):
+        if not is_glob(glob):
+            raise InputError(f"no glob: {glob!r}")
     given = existing(paths)
     known = _known_roots(store)
     new = _new_roots(given, known, store)
@@ -104,7 +119,12 @@ def survey(
     used = {root for root, _ in found.files.values()}
     for root in new:
         if root in used:
-            at = os.path.relpath(root.path, store.path.resolve().parent)
+            try:
+                at = os.path.relpath(root.path, store.path.resolve().parent)
+            except ValueError:  # on another drive of Windows
+                at = str(root.path)
+            if writable(root.label + at) != root.label + at:
+                raise InputError(f"{writable(str(root.path))}: its name is not valid UTF-8")
             store.add_root(root.label, Path(at).as_posix())
     return found
 
@@ -118,11 +138,11 @@ def existing(paths: Iterable[Path]) -> list[Path]:
     resolved = set()
     for path in paths:
         try:
-            exists = path.exists()
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+            raise InputError(f"{path}: no such file or folder") from error
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-        if not exists:
-            raise InputError(f"{path}: no such file or folder")
         resolved.add(path.resolve())
     return sorted(resolved, key=lambda path: (len(path.parts), path))
 
@@ -136,10 +156,12 @@ def _known_roots(store: Store) -> list[Root]:
 def _new_roots(given: Sequence[Path], known: Sequence[Root], store: Store) -> list[Root]:
     """A root for each path that lies in none yet."""
     folders: list[Path] = []
+    there = {root.path for root in known}
     for path in given:
         folder = path if path.is_dir() else path.parent
-        if not any(folder.is_relative_to(at) for at in (*folders, *(r.path for r in known))):
+        if there.isdisjoint((folder, *folder.parents)):
             folders.append(folder)
+            there.add(folder)
     if not known and len(folders) == 1:
         return [Root("", folders[0])]
     taken = {record.source.partition("/")[0] for record in store.sources()}
@@ -172,6 +194,7 @@ class _Search:
 
     def look(self, path: Path) -> None:
         """Take a file, or the files below a folder."""
+        self.found.roots.add(self._root(path))
         self.found.below.append(self._root(path).below(path))
         if path.is_dir():
             self.folder(path)
@@ -192,29 +215,38 @@ class _Search:
         if reason := why_unsupported(path.name):
             self._skip(path, reason)
         elif self.owners.setdefault(root.source(path), root.label) != root.label:
-            self._skip(path, "a file of another indexed folder has this name")
+            self._skip(path, NAME_TAKEN)
         else:
             self.found.files[root.source(path)] = (root, path)
 
     def settle(self, records: Iterable[SourceRecord], given: Iterable[Path]) -> None:
         """Decide on the sources of the store that the search had to come by and did not."""
         by_label, given = {root.label: root for root in self.roots.values()}, frozenset(given)
+        # Folders with a label of their own that lie in one that was looked into.
+        inner = [root for at, root in self.roots.items() if not given.isdisjoint(at.parents)]
+        self.found.below += [root.below(root.path) for root in inner]
+        self.found.roots.update(inner)
+        spelled = {_folded(source): path for source, (_, path) in self.found.files.items()}
         for record in records:
             root = by_label.get(record.root)
             if root is None or record.source in self.found.files:
                 continue
             path = root.path / record.name
             if not given.isdisjoint((path, *path.parents)):
-                self._settle(record, root, path)
+                self._settle(record, root, path, spelled.get(_folded(record.source)))
 
-    def _settle(self, record: SourceRecord, root: Root, path: Path) -> None:
+    def _settle(self, record: SourceRecord, root: Root, path: Path, twin: Path | None) -> None:
         names = record.name, record.source
         # A search follows no link, neither to the file nor to a folder above it.
         if not _is_file(path) or path.resolve() != path:
             self.found.gone.append(SourceEntry(record.source, "file is gone"))
         elif glob := _matching(self.exclude, names):
             self.found.gone.append(SourceEntry(record.source, f"excluded by {glob}"))
-        elif not self.include or _matching(self.include, names):
+        elif self.include and not _matching(self.include, names):
+            return
+        elif twin and os.path.samefile(twin, path):  # to some systems "A.md" is "a.md", too
+            self.found.gone.append(SourceEntry(record.source, "file is gone"))
+        else:
             self.found.files[record.source] = (root, path)  # hidden say, given by name before
 
     def _root(self, path: Path) -> Root:
@@ -266,19 +298,24 @@ class _Search:
         elif glob := _matching(self.exclude, names):
             reason = f"excluded by {glob}"
         elif self.include and not _matching(self.include, names):
-            reason = "not included"
+            reason = NOT_INCLUDED
         return reason
 
 
 def _is_file(path: Path) -> bool:
     """Whether it is a regular file, or may be one: in a folder that cannot be looked into.
 
-    Of such a one it is said when it is read that it cannot be; `Path` raises an error.
+    Of such a one it is said when it is read that it cannot be.
     """
     try:
-        return path.is_file()
-    except OSError:
-        return True
+        return S_ISREG(os.stat(path).st_mode)  # not path.is_file(): from Python 3.14 on False
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+
+
+def _folded(source: str) -> str:
+    """A name as file systems compare it that know neither case nor two forms of a letter."""
+    return unicodedata.normalize("NFC", source).casefold()
 
 
 def _matching(globs: Iterable[str], names: Sequence[str]) -> str | None:

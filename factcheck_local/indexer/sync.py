@@ -21,7 +21,14 @@ from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, re
 from factcheck_local.indexer.reliability import ReliabilityProfile, storable, supersession
 from factcheck_local.indexer.stamps import WITHOUT_TEXT, listed, note_on, stamped, stated_text
 from factcheck_local.indexer.store import Draft, Store
-from factcheck_local.indexer.survey import Root, SourceEntry, survey, writable
+from factcheck_local.indexer.survey import (
+    NAME_TAKEN,
+    NOT_INCLUDED,
+    Root,
+    SourceEntry,
+    survey,
+    writable,
+)
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import load_model
 
@@ -127,7 +134,7 @@ def sync(
     made.check(Fingerprint.of(embedder, made.chunker), store.place)
     with store.writing():
         plan = survey(paths, store, include, exclude)
-        roots = {root for root, _ in plan.files.values()}
+        roots = plan.roots | {root for root, _ in plan.files.values()}
         profiles = {r.label: profile or ReliabilityProfile.beside(r.path) for r in roots}
         since = today or datetime.now(UTC).date().replace(day=1)
         run = _Run(store, embedder, profiles, since, progress, at_once, ocr)
@@ -140,10 +147,14 @@ def sync(
         for entry in plan.gone:
             store.remove(entry.source)
         run.rate()
+        earlier = {entry.source: entry for entry in store.left_out()}
         left_out = [LeftOut(*e, failed=False) for e in (*plan.skipped, *run.skipped)]
-        # What OCR alone failed on is there still.
-        failed = [entry for entry in run.failed if entry.source not in run.current]
-        left_out += [LeftOut(*e, failed=True) for e in failed]
+        # What was not asked for is as it was.
+        left_out = [earlier.get(e.source, e) if e.reason == NOT_INCLUDED else e for e in left_out]
+        left_out += [LeftOut(*entry, failed=True) for entry in run.failed]
+        # A hidden file that was given by name is there, and what OCR alone failed on.
+        there = {record.source for record in store.sources()}
+        left_out = [e for e in left_out if e.source not in there or e.reason == NAME_TAKEN]
         store.set_left_out(plan.below, left_out)
     return SyncReport(
         indexed=tuple(sorted(run.indexed)),
@@ -176,7 +187,11 @@ class _Run:
     step: Step = field(init=False)
 
     def __post_init__(self) -> None:
-        self.records = {record.source: record for record in self.store.sources()}
+        # Without passages nothing is complete: they were lost.
+        whole = bool(self.store.count())
+        self.records = {
+            r.source: replace(r, complete=r.complete and whole) for r in self.store.sources()
+        }
         self.by_sha256 = {r.sha256: r.source for r in self.records.values() if r.complete}
 
     def look_at(self, files: Mapping[str, tuple[Root, Path]]) -> list[Task]:

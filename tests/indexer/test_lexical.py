@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -59,6 +62,34 @@ def test_nothing_in_a_text_is_syntax(text: str) -> None:
     index.query([text], 3)
     index.query([f'{text} AND "pump* NEAR( OR -'], 3)
     index.close()
+
+
+@pytest.mark.parametrize("asked", ["M\u00fcller", "Mu\u0308ller", "MU\u0308LLER", "\u0130zmir"])
+def test_a_letter_and_its_mark_are_one_word(index: LexicalIndex, asked: str) -> None:
+    index.write(entries({"one": "By M\u00fcller of \u0130zmir", "two": "By Mu\u0308ller of Izmir"}))
+    assert ids(index, asked) == ["one", "two"]
+
+
+def test_two_processes_that_fetch_the_same_words(tmp_path: Path) -> None:
+    """The second has looked for the passage before the first has written it to the end."""
+    (passage,) = entries({"pump": "A pump."})
+    begun, waited = Event(), Event()
+
+    def slowly() -> Iterator[LexicalEntry]:
+        yield passage
+        begun.set()
+        waited.wait(0.5)
+
+    one, two = LexicalIndex(tmp_path / "w"), LexicalIndex(tmp_path / "w")
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(one.write, slowly())
+        begun.wait()
+        two.write([passage])
+        waited.set()
+        first.result()
+    assert (ids(one, "pump"), one.count()) == (["pump"], 1)
+    one.close()
+    two.close()
 
 
 def test_passages_are_replaced_and_removed(index: LexicalIndex) -> None:

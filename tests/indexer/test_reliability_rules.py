@@ -116,6 +116,7 @@ def test_all_conditions_of_a_rule_must_hold(
         ("2024-03-01", date(2024, 3, 1), True),
         ("2024-03-01", "2024-03-01", True),
         ('"a b"', " A  B ", True),
+        ('"B\u00fcro"', "Bu\u0308ro", True),
         ('["x", 7]', [7, 8], True),
         ('"x"', {"x": "x"}, False),
     ],

@@ -69,6 +69,7 @@ def test_conditions(filled: Store, condition: str, expected: list[str]) -> None:
         ("Source=a.*", ["a.md"]),
         ("owner=legal", ["a.md"]),  # an author, where no owner is stated
         ("owner!=legal", ["b.md", "c.md", "d.md", "e.md"]),
+        ("team=bu\u0308ro   eins", ["e.md"]),
         ("format=.MD", ["a.md", "b.md", "c.md", "d.md", "e.md"]),
         ("Format!=md", []),
         ("date=2024-03-12", ["a.md"]),
@@ -91,7 +92,7 @@ def test_keys_and_dates_are_read_as_those_of_rules(
         "b.md": "Date: 20.6.2025\nLast-Modified: 1 July 2025",
         "c.md": "owner: Board\ndate: 2024-06-30T10:00:00",
         "d.md": "date: spring of 2024\nlast_modified: 02/08/2025",
-        "e.md": "date: 2024",
+        "e.md": "date: 2024\nteam: B\u00fcro Eins",
     }
     write(corpus, {name: f"---\n{stated}\n---\nText." for name, stated in files.items()})
     sync([corpus], store, embedder)

@@ -22,9 +22,10 @@ import pytest
 from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer import server
 from factcheck_local.indexer.address import ServerAddress
-from factcheck_local.indexer.chroma import ChromaServer
+from factcheck_local.indexer.chroma import ChromaServer, folder_client
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord
+from factcheck_local.indexer.manifest_chroma import ChromaManifest
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 
@@ -183,6 +184,28 @@ def test_every_field_of_a_record_comes_back(on: On) -> None:
     assert manifest.roots() == {"": "/docs/", "a": "/docs/a", "x y": "/docs/x y"}
     manifest.delete(full.source)
     assert manifest.sources() == ()
+
+
+def test_what_is_left_out_takes_few_requests(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    class Counting:
+        def __getattr__(self, name: str) -> object:
+            asked.append(name)
+            return getattr(collection, name)
+
+    with closing(folder_client(tmp_path)) as client:
+        collection = client.get_or_create_collection("left-out", embedding_function=None)
+        manifest = ChromaManifest(Counting())  # type: ignore[arg-type]
+        pictures = [LeftOut(f"{n:04}.png", "no loader for .png", failed=False) for n in range(1200)]
+        manifest.set_left_out([""], pictures)
+        assert manifest.left_out() == tuple(pictures)
+        assert asked.count("upsert") < 5
+        asked.clear()
+        other = replace(pictures[1], failed=True)
+        manifest.set_left_out([""], [other, *pictures[2:]])
+        assert manifest.left_out() == (other, *pictures[2:])
+        assert (asked.count("upsert"), asked.count("delete")) == (1, 1)
 
 
 # -------------------------------------------------------------------- the lock

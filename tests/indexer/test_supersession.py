@@ -45,6 +45,13 @@ def test_paths(path: object, successor: str) -> None:
     }
 
 
+def test_a_letter_and_its_mark_may_be_one_character_or_two() -> None:
+    new, old = "hr/Lo\u0308hne.md", "hr/alt.md"
+    documents = {new: {"supersedes": old}, old: {"superseded_by": "L\u00f6hne.md"}}
+    assert found(documents) == {old: new}
+    assert found({new: {}, "b.md": {"supersedes": "hr/L\u00f6hne.md"}}) == {new: "b.md"}
+
+
 @pytest.mark.parametrize("path", ["old.md", "./old.md#x", "", "  ", True, None, {"a": 1}])
 def test_what_names_no_other_document(path: object) -> None:
     assert found({"old.md": {"superseded_by": path, "supersedes": path}, "new.md": {}}) == {}

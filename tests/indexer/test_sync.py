@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,6 +121,15 @@ def test_edit_within_the_same_time_stamp_and_size_is_seen(
     assert counts(sync([corpus], store, embedder)) == (1, 0, 0, 0, 0)
 
 
+def test_a_time_stamp_of_zero_tells_nothing(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    for text in ("five", "nine"):
+        write(corpus, {"a.txt": text})
+        os.utime(corpus / "a.txt", (0, 0))
+        assert counts(sync([corpus], store, embedder)) == (1, 0, 0, 0, 0)
+
+
 @both_kinds
 def test_changed_file_embeds_only_what_is_new(
     corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
@@ -189,6 +199,28 @@ def test_moved_file_keeps_its_embeddings(
     assert contents(store) == contents(fresh)
 
 
+def test_a_new_spelling_where_the_system_knows_no_case(
+    corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The former name still leads to the file, but no folder lists it."""
+    write(corpus, {"hr/leave.md": "# Leave\n\ntext"})
+    sync([corpus], store, embedder)
+    os.link(corpus / "hr/leave.md", corpus / "hr/Leave.md")
+    walk, embedded = os.walk, len(embedder.texts)
+    monkeypatch.setattr(
+        os,
+        "walk",
+        lambda top, **how: (
+            (at, folders, [name for name in names if name != "leave.md"])
+            for at, folders, names in walk(top, **how)
+        ),
+    )
+    report = sync([corpus], store, embedder)
+    assert report.removed == (SourceEntry("hr/leave.md", "file is gone"),)
+    assert sources(report.indexed) == ["hr/Leave.md"]
+    assert (store.count(), len(embedder.texts)) == (1, embedded)
+
+
 def test_files_that_change_places(
     corpus: Path, new_store: OpenStore, embedder: HashingEmbedder
 ) -> None:
@@ -244,6 +276,29 @@ def test_what_was_left_out_of_another_folder_is_remembered(
     assert [entry.source for entry in store.left_out()] == ["web/d.odt"]
     (tmp_path / "web" / "d.odt").unlink()
     sync([corpus, tmp_path / "web"], store, embedder)
+    assert store.left_out() == ()
+
+
+def test_what_a_run_does_not_ask_for_is_left_out_as_before(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"a.md": "text", "b.txt": "text", "bad.md": b"\xff", ".c.md": "text"})
+    sync([corpus, corpus / ".c.md"], store, embedder)
+    left_out = store.left_out()
+    assert [(entry.source, entry.failed) for entry in left_out] == [("bad.md", True)]
+    report = sync([corpus], store, embedder, include=["*.txt"])
+    assert sources(report.skipped) == [".c.md", "a.md", "bad.md"]
+    assert store.left_out() == left_out
+
+
+def test_what_was_mended_below_a_folder_around_a_known_one(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"hr/a.md": b"\xff", "b.md": "text"})
+    sync([corpus / "hr"], store, embedder)
+    assert sources(sync([corpus], store, embedder).failed) == ["a.md"]
+    write(corpus, {"hr/a.md": "mended"}, age=60)
+    assert sources(sync([corpus], store, embedder).indexed) == ["a.md"]
     assert store.left_out() == ()
 
 
@@ -450,6 +505,23 @@ def test_empty_folder(
     assert store.roots() == {}
 
 
+def test_a_glob_that_is_none(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    write(corpus, {"a.md": "text"})
+    wrong = ["*.txt", "[z-a]"]
+    for include, exclude in ((wrong, []), ([], wrong)):
+        with pytest.raises(InputError, match=r"no glob: '\[z-a\]'"):
+            sync([corpus], store, embedder, include=include, exclude=exclude)
+
+
+def test_a_folder_whose_name_cannot_be_stored(
+    store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    write(folder, {"a.md": "text"})
+    with pytest.raises(InputError, match=r"caf\?: its name is not valid UTF-8$"):
+        sync([folder], store, embedder)
+
+
 def test_path_that_does_not_exist(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
     with pytest.raises(InputError, match=r"none\.md: no such file or folder"):
         sync([corpus / "none.md"], store, embedder)
@@ -553,6 +625,17 @@ def test_a_file_indexed_alone_replaces_one_that_is_not_looked_at(
     fresh = new_store("fresh")
     sync([corpus, tmp_path / "wiki"], fresh, embedder)
     assert contents(store) == contents(fresh)
+
+
+def test_a_successor_that_was_the_last_file_of_a_folder(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(corpus, {"reliability.toml": "superseded = 0.3", "old.md": "Leave is 24 days."})
+    write(corpus, {"new/leave.md": "---\nsupersedes: old.md\n---\nLeave is 25 days."})
+    sync([corpus], store, embedder)
+    (corpus / "new/leave.md").unlink()
+    report = sync([corpus / "new"], store, embedder)
+    assert report.unchanged == (SourceEntry("old.md", "prior 0.3 -> 0.9 (default)"),)
 
 
 def test_rules_reach_the_evidence_without_embedding(
@@ -838,6 +921,20 @@ def test_killed_run_continues(corpus: Path, new_store: OpenStore, tmp_path: Path
     assert contents(store) == contents(whole)
 
 
+def test_passages_that_were_lost_are_made_again(
+    corpus: Path, new_store: OpenStore, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    write(corpus, FILES)
+    store = new_store()
+    sync([corpus], store, embedder)
+    whole = contents(store)
+    store.close()
+    shutil.rmtree(tmp_path / ".factcheck" / "chroma")
+    store = new_store()
+    assert len(sync([corpus], store, embedder).indexed) == len(FILES)
+    assert contents(store) == whole
+
+
 def test_other_embedder_is_refused(corpus: Path, store: Store) -> None:
     write(corpus, {"a.md": "text"})
     with pytest.raises(StoreError, match=r"embedder\.dimension is 64 there, 32 now"):
@@ -948,6 +1045,21 @@ def test_store_and_corpus_can_move_together(
     (tmp_path / "here").rename(tmp_path / "there")
     moved = new_store("there/.factcheck")
     assert counts(sync([tmp_path / "there" / "docs"], moved, embedder)) == (0, 4, 0, 0, 0)
+
+
+def test_a_folder_on_another_drive(
+    corpus: Path, store: Store, embedder: HashingEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows has no path from one to the other."""
+
+    def refused(path: Path, start: Path) -> str:
+        raise ValueError(f"path is on mount {path.drive!r}, start on mount {start.drive!r}")
+
+    monkeypatch.setattr(os.path, "relpath", refused)
+    write(corpus, FILES)
+    sync([corpus], store, embedder)
+    assert store.roots() == {"": corpus.as_posix()}
+    assert counts(sync([corpus], store, embedder)) == (0, 4, 0, 0, 0)
 
 
 def test_rows_keep_their_place_and_what_was_left_out_is_noted(

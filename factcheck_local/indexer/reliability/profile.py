@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, NamedTuple
 
 from factcheck_local.core.errors import DocumentError, ProfileError
@@ -88,7 +89,9 @@ class ReliabilityProfile:
         """
         path = root / PROFILE_NAME
         try:
-            there = path.is_file()
+            there = S_ISREG(path.stat().st_mode)  # is_file() takes any error for a no
+        except (FileNotFoundError, NotADirectoryError):
+            there = False
         except OSError as error:
             raise ProfileError(f"{path}: cannot be read: {error.strerror}") from error
         return cls.load(path) if there else cls.default()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,12 +31,13 @@ def matches(pattern: str, name: str) -> bool:
 
     Globs come with requests, too. So it takes time in the product of both lengths at most, where
     a regular expression of the whole would try every way to share a name out among the wildcards.
+    A letter and its mark are one or two characters, as in names from macOS; both are the same here.
 
     Raises:
         ValueError: if the pattern is no glob.
     """
     parts = _parts(pattern)
-    return parts is not None and _fit(parts, name.split("/"))
+    return parts is not None and _fit(parts, unicodedata.normalize("NFC", name).split("/"))
 
 
 def is_glob(pattern: str) -> bool:
@@ -50,6 +52,7 @@ def is_glob(pattern: str) -> bool:
 @lru_cache(maxsize=1024)
 def _parts(glob: str) -> tuple[_Part, ...] | None:
     """The parts that a whole name has to fit; None for what matches nothing, as a comment."""
+    glob = unicodedata.normalize("NFC", glob)
     try:
         specs = GitIgnoreSpec.from_lines([glob]).patterns
     except re.error as error:

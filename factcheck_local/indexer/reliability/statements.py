@@ -10,6 +10,7 @@ import datetime
 import itertools
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -125,7 +126,7 @@ def comparable(value: Scalar) -> str:
     """A value as it is compared: by its text, case and white space aside; 6 and "6" are one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return " ".join(str(value).split()).casefold()
+    return unicodedata.normalize("NFC", " ".join(str(value).split())).casefold()
 
 
 def day_of(stated: Mapping[str, Any], keys: Iterable[str]) -> datetime.date | None:

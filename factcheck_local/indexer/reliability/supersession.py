@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime
 import posixpath
 import re
+import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,10 +62,10 @@ def supersession(
 
 
 def _superseded_by(known: _Statements) -> dict[str, str]:
-    found = {}
+    found, spelled = {}, _spelled(known)
     for source, stated in known.items():
         for text in texts(stated, "superseded_by")[:1]:
-            successor = _resolved(text, source, known) or text
+            successor = _resolved(text, source, spelled) or text
             if successor != source:
                 found[source] = successor
     return found
@@ -72,8 +73,9 @@ def _superseded_by(known: _Statements) -> dict[str, str]:
 
 def _supersedes(known: _Statements) -> dict[str, str]:
     """By the statements of successors; of several the one that is itself replaced first."""
+    spelled = _spelled(known)
     replaced = {
-        source: {_resolved(text, source, known) for text in texts(stated, "supersedes")}
+        source: {_resolved(text, source, spelled) for text in texts(stated, "supersedes")}
         for source, stated in known.items()
     }
     claimants = defaultdict(set)
@@ -158,7 +160,12 @@ def _version(text: str) -> Version | None:
         return None
 
 
-def _resolved(text: str, source: str, known: _Statements) -> str | None:
+def _spelled(sources: Iterable[str]) -> dict[str, str]:
+    """The sources by their names as text is typed: file names from macOS may be decomposed."""
+    return {unicodedata.normalize("NFC", source): source for source in sources}
+
+
+def _resolved(text: str, source: str, spelled: Mapping[str, str]) -> str | None:
     """The document that a path in another one means, None if there is none.
 
     The path is taken from the document's folder and then from each folder above it, so
@@ -170,7 +177,8 @@ def _resolved(text: str, source: str, known: _Statements) -> str | None:
     if path.startswith("/"):
         folders.reverse()
     names = (posixpath.normpath(posixpath.join(at, path.lstrip("/"))) for at in folders)
-    return next((name for name in names if name in known), None) if path else None
+    found = (spelled.get(unicodedata.normalize("NFC", name)) for name in names)
+    return next(filter(None, found), None) if path else None
 
 
 def _circles(successors: Mapping[str, str]) -> Iterator[list[str]]:
