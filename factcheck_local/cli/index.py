@@ -24,7 +24,7 @@ from factcheck_local.indexer.address import ServerAddress, StorePlace
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reader import LIMITS_MEMORY, ReadLimits
-from factcheck_local.indexer.reliability import ReliabilityProfile
+from factcheck_local.indexer.reliability import ReliabilityProfile, is_glob
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import existing
 from factcheck_local.indexer.sync import SyncReport, sync
@@ -76,6 +76,16 @@ def _can_limit(context: click.Context, option: click.Parameter, value: float) ->
     return value
 
 
+def _globs(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Refuse what is no glob before --rebuild forgets the store."""
+    for glob in given:
+        if not is_glob(glob):
+            raise click.BadParameter(f"no glob: {glob!r}")
+    return given
+
+
 @click.command("index")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @store_option
@@ -84,8 +94,12 @@ def _can_limit(context: click.Context, option: click.Parameter, value: float) ->
     type=click.Path(path_type=Path, dir_okay=False),
     help="The reliability profile; by default the reliability.toml in each folder.",
 )
-@click.option("--include", multiple=True, metavar="GLOB", help="Index only these files.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave these files out.")
+@click.option(
+    "--include", multiple=True, metavar="GLOB", callback=_globs, help="Index only these files."
+)
+@click.option(
+    "--exclude", multiple=True, metavar="GLOB", callback=_globs, help="Leave these files out."
+)
 @click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="Embedding model.")
 @click.option("--rebuild", is_flag=True, help="Forget the store and index everything anew.")
 @click.option("--watch", is_flag=True, help="Go on, and index again whenever a file changes.")

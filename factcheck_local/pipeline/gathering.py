@@ -123,13 +123,19 @@ class Gathering(Loaded):
                 raise StoreError(f"{store.place}: holds no passages", hint=INDEX)
             where = [Condition.parse(text) for text in self.settings.where]
             sources, groups = store.sources(), self.settings.as_groups
-            seen = in_scope(sources, groups=groups)
+            seen, scope = in_scope(sources, groups=groups), in_scope(sources, where, groups)
+            if where and not scope:
+                raise StoreError(
+                    f"{store.place}: no source fulfils {' and '.join(self.settings.where)}"
+                )
+            half = sum(not s.complete for s in sources if scope is None or s.source in scope)
+            work.note(half, "sources that an indexing run has not finished: index again")
             find = partial(
                 retrieve,
                 store=store,
                 embedder=embedder,
                 retrieval=self.settings.retrieval,
-                scope=in_scope(sources, where, groups),
+                scope=scope,
             )
         queries = self._queries(atoms, record.answer, find, work)
         with work.stage("load"):

@@ -43,6 +43,8 @@ def test_a_wrong_path_or_profile_does_not_cost_the_index(tmp_path: Path) -> None
     store = ("--store", tmp_path / "s")
     assert factcheck("index", docs, *store).code == 0
     kept = factcheck("search", "leave", *store, "--json").out
+    assert factcheck("index", docs, "--rebuild", "--exclude", "[z-a]", *store).code == 2
+    assert factcheck("search", "leave", *store, "--json").out == kept
     (docs / "reliability.toml").write_text("[[source]]")
     for path in (tmp_path / "dcos", docs, docs / "a.md"):
         assert factcheck("index", path, "--rebuild", *store).code == 2

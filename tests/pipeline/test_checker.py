@@ -393,6 +393,21 @@ def test_a_store_without_passages_is_no_evidence(
         scripted(store, minilm).verify(Answer("The hub runs in Frankfurt."))
 
 
+def test_conditions_that_no_source_fulfils_are_no_evidence(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    with pytest.raises(StoreError, match="no source fulfils source=polices/"):
+        scripted(store, minilm, where=("source=polices/**",)).verify(Answer(ANSWER))
+
+
+def test_sources_that_an_indexing_run_left_half_are_named(
+    store: Store, minilm: SentenceTransformerEmbedder
+) -> None:
+    store.begin(store.sources()[0])
+    run = scripted(store, minilm).verify(Answer("Guests pay 9 euros for lunch."))
+    assert "sources that an indexing run has not finished: index again: 1" in run.assessment.notes
+
+
 def test_other_weights_of_the_embedder_are_refused(
     tmp_path: Path, minilm: SentenceTransformerEmbedder
 ) -> None:
