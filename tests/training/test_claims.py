@@ -16,9 +16,10 @@ from factcheck_local.correct.replace import Draft
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, KINDS, PROMPT
+from factcheck_local.pipeline.claims.split import segment
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
-from training.claims.answers import LabelledAnswer, answers, needs_question
+from training.claims.answers import LabelledAnswer, Part, answers, needs_question
 from training.claims.corrections import NOTHING, corrections, packed
 from training.claims.measure import items, names_no_subject
 from training.claims.measure_corrections import outcome, summary
@@ -92,6 +93,14 @@ def test_a_reply_sees_the_answer_and_its_own_part(
         )
         assert read.count("Part: ") == 1
         assert int(taught.positions[place]) == len(read) - 1
+
+
+def test_a_part_is_read_without_citations_as_in_use(packer: Packer) -> None:
+    text = "Leave is [25 days](https://h/leave) [1]. Ask HR."
+    leave, _ = segment(text)
+    answer = LabelledAnswer(None, text, (Part(leave, "claim", ("Leave is 25 days.",)),))
+    (taught,) = packer.pack(answer, most=10**9)
+    assert "Part: Leave is [25 days].<|im_end|>" in text_of(taught.tokens)
 
 
 def test_the_reply_is_what_the_model_is_asked_to_write(

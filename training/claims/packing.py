@@ -14,6 +14,7 @@ import torch
 
 from factcheck_local.models.chat_format import ChatFormat
 from factcheck_local.models.prompts import Prompt
+from factcheck_local.pipeline.claims.atomize.one_pass import uncited
 from training.adapter.packing import Tokenize, sees
 from training.claims.answers import LabelledAnswer, Part
 
@@ -83,7 +84,8 @@ class Packer:
     def _tail(self, part: Part) -> tuple[list[int], int]:
         """A part with its reply, and where the reply begins."""
         headings = " > ".join(part.segment.headings)
-        ending = self._prompt.close(headings=headings, part=" ".join(part.segment.text.split()))
+        text = " ".join(uncited(part.segment.text).split())
+        ending = self._prompt.close(headings=headings, part=text)
         front = self._tokenize(ending) + self._closing
         reply = self._tokenize(f"{part.kind}\n" if part.claims else part.kind)
         reply += self._tokenize("\n".join(part.claims)) if part.claims else []

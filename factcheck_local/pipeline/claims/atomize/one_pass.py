@@ -118,11 +118,7 @@ def take_apart(
         chosen: which segments, counted from 0; None for all.
         progress: called as the units are done.
     """
-    said = {
-        i: _CITATION.sub("", _TARGET.sub("", s.text))
-        for i, s in enumerate(segments)
-        if s.kind is None
-    }
+    said = {i: uncited(s.text) for i, s in enumerate(segments) if s.kind is None}
     asked = [
         i
         for i, text in said.items()
@@ -179,6 +175,11 @@ def take_apart(
         return Split(units, len(parsed) - len(kept), bool(added))
 
     return each_segment(segments, split, chosen=chosen, progress=silent)
+
+
+def uncited(text: str) -> str:
+    """A unit as it is shown: without citations, nor where its links lead to."""
+    return _CITATION.sub("", _TARGET.sub("", text))
 
 
 def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
