@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,9 @@ from factcheck_local.indexer.address import ServerAddress, StorePlace
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reader import LIMITS_MEMORY, ReadLimits
-from factcheck_local.indexer.reliability import ReliabilityProfile, is_glob
+from factcheck_local.indexer.reliability import PROFILE_NAME, ReliabilityProfile, is_glob
 from factcheck_local.indexer.store import Store
-from factcheck_local.indexer.survey import existing
+from factcheck_local.indexer.survey import Root, existing, known_roots
 from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.indexer.watch import changes
 from factcheck_local.models.contracts import Embedder
@@ -172,6 +172,8 @@ def command(
                 at_once=at_once,
             )
             _name_languages(report)
+            if profile is None:
+                _name_unruled(known_roots(store))
             return report, store.count()
 
     show = _write if as_json else _show
@@ -237,6 +239,16 @@ def _name_languages(report: SyncReport) -> None:
         shown = ", ".join(found[:_NAMED])
         what = "a source is" if len(found) == 1 else f"{len(found)} sources are"
         complain(f"{what} in another language, and {MODELS_READ}: {shown}{more}", None, 0)
+
+
+def _name_unruled(roots: Sequence[Root]) -> None:
+    """Say on stderr which folders a profile around them does not hold for: its labels neither."""
+    for inner in roots:
+        for outer in roots:
+            rules = outer.path / PROFILE_NAME
+            if outer.path in inner.path.parents and rules.is_file():
+                why = f"{rules} does not hold for {inner.path}, which was indexed by itself"
+                complain(why, f"factcheck index --rebuild {outer.path}", 0)
 
 
 def _show(report: SyncReport, passages: int, place: str) -> None:

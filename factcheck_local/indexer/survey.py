@@ -102,7 +102,7 @@ def survey(
         if not is_glob(glob):
             raise InputError(f"no glob: {glob!r}")
     given = existing(paths)
-    known = _known_roots(store)
+    known = known_roots(store)
     new = _new_roots(given, known, store)
     records = store.sources()
     owners = {record.source: record.root for record in records}
@@ -147,7 +147,7 @@ def existing(paths: Iterable[Path]) -> list[Path]:
     return sorted(resolved, key=lambda path: (len(path.parts), path))
 
 
-def _known_roots(store: Store) -> list[Root]:
+def known_roots(store: Store) -> list[Root]:
     """The store's roots; kept relative, so that store and corpus can move together."""
     base = store.path.resolve().parent
     return [Root(label, Path(os.path.normpath(base / at))) for label, at in store.roots().items()]

@@ -51,6 +51,21 @@ def test_a_wrong_path_or_profile_does_not_cost_the_index(tmp_path: Path) -> None
         assert factcheck("search", "leave", *store, "--json").out == kept
 
 
+def test_a_profile_around_a_folder_that_was_indexed_by_itself_is_named(tmp_path: Path) -> None:
+    docs, store = tmp_path / "docs", ("--store", tmp_path / "s")
+    (docs / "hr").mkdir(parents=True)
+    (docs / "hr" / "pay.md").write_text("Pay day is the 25th.")
+    (docs / "a.md").write_text("Leave is 25 days.")
+    (docs / "reliability.toml").write_text('[[access]]\nmatch = "hr/**"\ngroups = ["hr"]\n')
+    assert "does not hold" not in factcheck("index", docs / "hr", *store).err
+    said = factcheck("index", docs, *store)
+    assert f"{docs / 'reliability.toml'} does not hold for {docs / 'hr'}, which" in said.err
+    assert said.code == 0
+    assert "pay.md" in factcheck("search", "pay", *store, "--as", "x", "--json").out
+    assert "does not hold" not in factcheck("index", "--rebuild", docs, *store).err
+    assert "pay.md" not in factcheck("search", "pay", *store, "--as", "x", "--json").out
+
+
 def hear_interrupts() -> None:
     """Undo what a shell does that puts the tests into the background: it has them ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
