@@ -26,7 +26,7 @@ from training.adapter import measure, scorer
 from training.adapter.export import main as export
 from training.adapter.export import taken_up, tensor_name, truncated, weights_of, widened
 from training.adapter.groups import Claim, Group, authored, pairs, sets
-from training.adapter.mixture import batches
+from training.adapter.mixture import MOST_PASSAGE_TOKENS, batches
 from training.adapter.model import LowRank, loss_of
 from training.adapter.packing import Packed, Packer
 from training.adapter.train import rate
@@ -103,11 +103,13 @@ def test_the_prompt_is_that_of_the_product(smollm: LlamaCppModel) -> None:
         assert packed.tokens[sees].tolist() == expected
 
 
-def test_a_long_passage_is_cut_and_the_prompt_stays(packer: Packer) -> None:
-    group = Group("authored", "", "x" * 5000, GROUP.claims)
-    text = text_of(packer.pack([group]).tokens)
-    assert 400 < text.count("x") < 500
-    assert "x\n\nClaim: Staff get 27 days.\nLetter:" in text
+def test_a_passage_that_is_too_long_is_passed_over_and_none_is_cut(packer: Packer) -> None:
+    long = Group("one", "", "x" * (MOST_PASSAGE_TOKENS + 1), GROUP.claims)
+    whole = Group("one", "", "x" * MOST_PASSAGE_TOKENS, GROUP.claims)
+    stream = batches([Source("one", 1.0, [long, whole])], packer, tokens=3000, seed=1)
+    assert {group.passage for _ in range(5) for group in next(stream)} == {whole.passage}
+    text = text_of(packer.pack([whole]).tokens)
+    assert f"{whole.passage}\n\nClaim: Staff get 27 days.\nLetter:" in text
 
 
 def test_a_measured_passage_is_read_whole_as_in_use(

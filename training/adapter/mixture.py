@@ -9,65 +9,70 @@ from training.adapter.groups import Group
 from training.adapter.packing import Packer
 from training.mixture import Source, in_turn, own_sources, public_sources
 
-#: Share of a run's tokens, by authored file. Passages that are alike in kind weigh alike.
+#: Most tokens of a passage. What is longer is left out with its claims: memory
+#: has an end, and what would be cut off may be what decides them.
+MOST_PASSAGE_TOKENS = 440
+
+#: Share of a run's tokens, by authored file. What the shipped adapter has not read is read once in
+#: some 10,000 claims; of what it has read, a third, so that plain documents are not forgotten.
 AUTHORED = {
-    "policies": 0.01,
-    "technical": 0.005,
-    "organisations": 0.01,
-    "operations": 0.015,
-    "encyclopedic": 0.01,
-    "wiki": 0.005,
-    "tables": 0.02,
-    "tables-staff": 0.02,
-    "tables-systems": 0.02,
-    "tables-clinical": 0.02,
-    "tables-industry": 0.02,
-    "tables-public": 0.02,
-    "tables-finance": 0.02,
-    "lists": 0.03,
-    "rules-staff": 0.04,
-    "rules-systems": 0.04,
-    "rules-clinical": 0.04,
-    "rules-products": 0.04,
-    "rules-public": 0.04,
-    "rules-finance": 0.04,
-    "rules-projects": 0.04,
-    "long-claims": 0.01,
-    "long-claims-2": 0.01,
-    "evidence": 0.015,
-    "pages-science": 0.025,
-    "pages-culture": 0.025,
-    "pages-everyday": 0.025,
+    "policies": 0.035,
+    "technical": 0.025,
+    "organisations": 0.035,
+    "operations": 0.035,
+    "encyclopedic": 0.025,
+    "wiki": 0.02,
+    "tables": 0.03,
+    "tables-staff": 0.018,
+    "tables-systems": 0.018,
+    "tables-clinical": 0.018,
+    "tables-industry": 0.018,
+    "tables-public": 0.018,
+    "tables-finance": 0.018,
+    "lists": 0.018,
+    "rules-staff": 0.025,
+    "rules-systems": 0.025,
+    "rules-clinical": 0.025,
+    "rules-products": 0.025,
+    "rules-public": 0.025,
+    "rules-finance": 0.025,
+    "rules-projects": 0.025,
+    "long-claims": 0.02,
+    "long-claims-2": 0.02,
+    "evidence": 0.02,
+    "pages-science": 0.03,
+    "pages-culture": 0.03,
+    "pages-everyday": 0.03,
 }
 
 #: The same by file of sets.
 SETS = {
-    "industry": 0.015,
-    "people": 0.015,
-    "software": 0.015,
-    "handbooks": 0.05,
-    "systems": 0.05,
-    "regulated": 0.05,
-    "institutions": 0.05,
-    "products": 0.05,
-    "guides": 0.05,
-    "projects": 0.05,
+    "industry": 0.02,
+    "people": 0.02,
+    "software": 0.02,
+    "handbooks": 0.02,
+    "systems": 0.02,
+    "regulated": 0.02,
+    "institutions": 0.02,
+    "products": 0.02,
+    "guides": 0.02,
+    "projects": 0.02,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.
 PUBLIC = {
-    "fever": (0.025, 2),
-    "vitaminc": (0.025, 2),
+    "fever": (0.03, 2),
+    "vitaminc": (0.03, 2),
     "check-covid": (0.015, 1),
     "check-covid-abstract": (0.003, 2),
-    "scifact": (0.008, 1),
+    "scifact": (0.01, 1),
     "infotabs": (0.015, 6),
     "tabfact": (0.01, 2),
-    "contractnli": (0.008, 1),
-    "factcg-doc": (0.005, 1),
-    "wice-partial": (0.003, 1),
-    "wanli": (0.005, 1),
-    "train-fool-me-twice": (0.012, 1),
+    "contractnli": (0.01, 1),
+    "factcg-doc": (0.006, 1),
+    "wice-partial": (0.005, 1),
+    "wanli": (0.006, 1),
+    "train-fool-me-twice": (0.015, 1),
 }
 
 
@@ -84,13 +89,17 @@ def sources(own: Path, public: Path) -> list[Source]:
 def batches(
     drawn_from: Sequence[Source], packer: Packer, *, tokens: int, seed: int
 ) -> Iterator[list[Group]]:
-    """Endless batches of groups with at least ``tokens`` tokens each; see ``mixture.in_turn``."""
+    """Endless batches of groups with at least ``tokens`` tokens each; see ``mixture.in_turn``.
+
+    Groups with a passage of more than ``MOST_PASSAGE_TOKENS`` are passed over.
+    """
     drawn = in_turn(drawn_from, packer.size, seed)
     while True:
         batch: list[Group] = []
         size = 0
         while size < tokens:
             group, count = next(drawn)
-            size += count
-            batch.append(group)
+            if packer.passage_size(group) <= MOST_PASSAGE_TOKENS:
+                size += count
+                batch.append(group)
         yield batch

@@ -18,9 +18,6 @@ from factcheck_local.models.prompts import Prompt
 from factcheck_local.pipeline.relation.llm import UNTITLED
 from training.adapter.groups import Group
 
-#: Tokens of a passage that are read in training; of the longest ones the end is cut off.
-MOST_PASSAGE_TOKENS = 460
-
 Tokenize = Callable[[str], list[int]]
 
 
@@ -49,18 +46,9 @@ class Packer:
         tokenize: text to ids, without a begin token; markup is taken as such.
         template: the model's chat format.
         prompt: without examples, with title, passage and claim to fill in.
-        most: tokens of a passage that are read; None for all, as in use.
     """
 
-    def __init__(
-        self,
-        tokenize: Tokenize,
-        template: ChatFormat,
-        prompt: Prompt,
-        *,
-        most: int | None = MOST_PASSAGE_TOKENS,
-    ) -> None:
-        self._most = most
+    def __init__(self, tokenize: Tokenize, template: ChatFormat, prompt: Prompt) -> None:
         self._tokenize = tokenize
         self._format = template
         self._prompt = prompt
@@ -69,6 +57,10 @@ class Packer:
     def size(self, group: Group) -> int:
         """How many tokens a group takes."""
         return sum(map(len, self._parts(group)))
+
+    def passage_size(self, group: Group) -> int:
+        """How many tokens its passage alone has."""
+        return len(self._tokenize(group.passage))
 
     def pack(self, groups: Sequence[Group]) -> Packed:
         """Put groups behind each other."""
@@ -94,17 +86,13 @@ class Packer:
     def _parts(self, group: Group) -> list[list[int]]:
         """The shared beginning, then each claim's own end."""
         title = group.title or UNTITLED
-        system, user = self._prompt.opening(title=title, passage="\0")
-        before, after = user.content.split("\0")
-        whole = self._tokenize(user.content.replace("\0", group.passage))
-        if self._most is not None and len(whole) > self._most:
-            whole = self._tokenize(before + group.passage)[: self._most] + self._tokenize(after)
+        system, user = self._prompt.opening(title=title, passage=group.passage)
         prefix = [
             *self._tokenize(self._format.open("system")),
             *self._tokenize(system.content),
             *self._tokenize(self._format.close("system")),
             *self._tokenize(self._format.open("user", "system")),
-            *whole,
+            *self._tokenize(user.content),
         ]
         closes = (self._tokenize(self._prompt.close(claim=c.text)) for c in group.claims)
         return [prefix, *(close + self._closing for close in closes)]

@@ -47,8 +47,7 @@ class TorchPairScorer:
             first_layer=saved["first_layer"],
         )
         model.restore(saved["adapter"])
-        prompt = load_prompt(ADAPTED_PROMPT)
-        packer = Packer(model.tokenize, chat_format(template), prompt, most=None)
+        packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
         return cls(model, packer, f"{base.parent.name}/torch", sha256_of(adapter))
 
     def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
