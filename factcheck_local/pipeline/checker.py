@@ -182,7 +182,8 @@ class FactChecker(Gathering):
             sum(h not in known for _, h in related.failures),
             "relations between passages left out, as they could not be scored",
         )
-        if self.settings.cut_instructions and self._given_relation_model is None:
+        cut = self.settings.cut_instructions and self._given_relation_model is None
+        if cut:
             work.notes += cut_notes(retrieved.contexts, checked, self.settings.tables)
         work.notes += _languages(retrieved.contexts)
         work.note(related.copied, "pairs not read but taken over from a near duplicate")
@@ -196,6 +197,7 @@ class FactChecker(Gathering):
                 {c.id: c for c in retrieved.contexts},
                 {a.id: a.text for a in checked},
                 self.embedder,
+                cut=cut,
             )
         assessment = assess(
             record.answer,

@@ -185,8 +185,14 @@ def _plain(text: str) -> str:
 
 
 def _relations(run: Row) -> dict[tuple[str, str], tuple[str, float]]:
-    """(passage, claim) -> label and its probability."""
-    return {(r["from"], r["to"]): (r["relation"], r[r["relation"]]) for r in run["relations"]}
+    """(passage, claim) -> label and its probability, as evidence has it."""
+    return {
+        (r["from"], r["to"]): (
+            r["relation"],
+            r[r["relation"]] * (r["summary"]["confidence"] if "summary" in r else 1.0),
+        )
+        for r in run["relations"]
+    }
 
 
 def _evidence(

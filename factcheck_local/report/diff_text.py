@@ -85,7 +85,7 @@ def _claim(claim: ClaimState) -> str:
 
 def _causes(change: ClaimChange, present: frozenset[str] | None = None) -> Iterator[str]:
     if not change.evidence:
-        yield "no passage that bears on it has changed; what bears on other claims has"
+        yield "no passage that bears on it has changed: other claims' have, or how it was judged"
     for cause in change.evidence:
         yield _cause(cause, gone=present is not None and cause.source not in present)
 

@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from factcheck_local.report.view import (
+    NO_QUOTE,
     SIGNS,
     chosen,
     citations,
     doubted,
     headline,
+    inferred,
     one_line,
     percent,
     promise,
@@ -91,21 +93,23 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
         for c in found:
             yield (
                 f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
-                f"{plain(c.place)}, “{plain(c.quote)}”"
+                f"{plain(c.place)}, {f'“{plain(c.quote)}”' if c.quote else NO_QUOTE}"
             )
         for sentence in remarks(assessment, atom):
             yield f"- {plain(sentence)}"
         yield "" if found else f"{plain(uncited(assessment, atom))}\n"
     yield "## Run"
     yield ""
-    yield f"- inference: {assessment['inference']['method']}"
+    yield f"- inference: {inferred(assessment)}"
     yield f"- time: {timing(assessment)}"
     for note in [*doubted(assessment), *assessment["notes"]]:
         yield f"- note: {plain(note)}"
     for model in run["models"]:
         yield f"- {model['role']}: {plain(model['id'])}, sha256 `{model['sha256']}`"
-    if run["index"]:
-        yield f"- index: {run['index']['chunks']} passages, digest `{run['index']['digest']}`"
+    if (index := run["index"]) and index["chunks"] is None:
+        yield f"- index: {plain(index['store'])}, of which nobody can tell what it holds"
+    elif index:
+        yield f"- index: {index['chunks']} passages, digest `{index['digest']}`"
     yield f"- signature: `{run['signature']}`"
 
 

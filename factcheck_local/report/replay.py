@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ FINDINGS = ("summary", "atoms", "contexts", "relations", "inference", "sources",
 
 #: Begins the note with which `recheck` says where the claims are from.
 TAKEN_OVER = "the claims are those of the run of "
+
+#: The path of a claim's own; a record may name its claims "1.2".
+_OF_CLAIM = re.compile(r"atoms\[[^]]*\]\.(verdict|probability)")
 
 _MISSING = object()
 
@@ -33,10 +37,8 @@ class FieldChange:
     @property
     def kind(self) -> str:
         """``verdict``, ``probability`` (of a claim) or ``field``."""
-        if self.path.startswith("atoms[") and self.path.count(".") == 1:
-            name = self.path.rpartition(".")[2]
-            return name if name in ("verdict", "probability") else "field"
-        return "field"
+        found = _OF_CLAIM.fullmatch(self.path)
+        return found[1] if found else "field"
 
 
 def changes(

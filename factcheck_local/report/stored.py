@@ -9,7 +9,7 @@ from typing import Any
 from factcheck_local.core.errors import RecordError
 from factcheck_local.core.types import Answer, Atom, Context, Kind, Span
 from factcheck_local.pipeline.claims.records import Record
-from factcheck_local.pipeline.settings import JUDGES, Settings, as_named_now
+from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings, as_named_now
 from factcheck_local.report.schema import SCHEMA, text_sha256
 
 #: A method of inference that runs of earlier versions record; it is there to compare with now.
@@ -67,7 +67,8 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
 
 def is_judged(assessment: Mapping[str, Any]) -> bool:
     """Whether the verdicts of a run are a judge's own, with no network behind them."""
-    return as_named_now(assessment["run"]["settings"])["assessor"] in JUDGES
+    # Also those of a plugin that is not installed here.
+    return as_named_now(assessment["run"]["settings"])["assessor"] not in GRAPH_ASSESSORS
 
 
 def claims_of(assessment: dict[str, Any], name: str) -> Record:

@@ -13,11 +13,13 @@ from rich.text import Text
 
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.view import (
+    NO_QUOTE,
     SIGNS,
     chosen,
     citations,
     doubted,
     headline,
+    inferred,
     one_line,
     percent,
     promise,
@@ -81,8 +83,7 @@ def to_text(
         console.print(selection(assessment, only), style="dim")
     if said := promise(assessment):
         console.print(one_line(said))
-    inference = assessment["inference"]
-    console.print(f"inference: {inference['method']}; time: {timing(assessment)}", style="dim")
+    console.print(f"inference: {inferred(assessment)}; time: {timing(assessment)}", style="dim")
     for note in [*doubted(assessment), *assessment["notes"]]:
         console.print(f"note: {one_line(note)}", style="dim")
     console.print(made_with(assessment["run"]), style="dim")
@@ -129,8 +130,10 @@ def made_with(run: Mapping[str, Any]) -> str:
     usual = Settings().as_dict()
     set_to = [f"{name}={v}" for name, v in run["settings"].items() if usual.get(name, v) != v]
     models = [f"{m['id']} {m['sha256'][:8]}" for m in run["models"]]
-    index = [f"index {run['index']['digest'][:8]}"] if run.get("index") else []
-    parts = [f"factcheck-local {run['version']}", *dict.fromkeys(models), *index]
+    index = run.get("index")
+    # What a retriever searches has no digest.
+    indexed = [f"index {index['digest'][:8] or index['store']}"] if index else []
+    parts = [f"factcheck-local {run['version']}", *dict.fromkeys(models), *indexed]
     return one_line(f"made with: {', '.join(parts)}; settings: {', '.join(set_to) or 'defaults'}")
 
 
@@ -218,7 +221,7 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
             f"({citation.relation} {percent(citation.probability)}, source {citation.prior:g})\n",
             style="dim",
         )
-        text.append(f"“{one_line(citation.quote)}”")
+        text.append(f"“{one_line(citation.quote)}”" if citation.quote else NO_QUOTE)
     for sentence in remarks(assessment, atom):
         text.append(f"\n{one_line(sentence)}", style="dim")
     return text

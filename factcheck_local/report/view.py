@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from factcheck_local.pipeline.verdicts.decide import side_of_half
 from factcheck_local.report.stored import is_judged
 
 #: Shown beside a verdict, so that it can be told without colour.
@@ -22,6 +23,10 @@ SIGNS = {
 
 #: The relation whose evidence explains a verdict.
 DECIDES = {"supported": "entailment", "contradicted": "contradiction"}
+
+
+#: In the place of a quote where a passage has no sentence.
+NO_QUOTE = "no sentence of it is quoted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ def selection(assessment: dict[str, Any], only: Collection[str]) -> str:
 
 
 def turns_on(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
-    """A sentence on the one relation that keeps P on its side of ½; empty if there is none."""
+    """A sentence on the one relation that keeps P on its side of ½, or at it; empty for none."""
     found = (atom.get("sensitivity") or {}).get("pivotal")
     if not found:
         return ""
@@ -138,7 +143,8 @@ def turns_on(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
         other = contexts.get(found["to"])
         bears_on = place(other, None) if other else "another claim"
         where += f" ({found['relation']} of {bears_on})"
-    return f"without {where}, P would reach or cross 50 %"
+    moves = "reach or cross" if side_of_half(atom["probability"]) else "leave"
+    return f"without {where}, P would {moves} 50 %"
 
 
 def uncertain(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
@@ -146,8 +152,11 @@ def uncertain(assessment: dict[str, Any], atom: dict[str, Any]) -> str:
     if atom["verdict"] != "undecided" or atom.get("certainty") is None:
         return ""
     side = "supported" if atom["probability"] > 0.5 else "contradicted"
-    least = percent(bound(assessment, side))
-    return f"certainty {percent(atom['certainty'])}; to be called {side} takes {least}"
+    both = atom["certainty"], bound(assessment, side)
+    sure, least = map(percent, both)
+    if sure == least:
+        sure, least = (f"{100 * value:.9g} %" for value in both)
+    return f"certainty {sure}; to be called {side} takes {least}"
 
 
 def remarks(assessment: dict[str, Any], atom: dict[str, Any]) -> list[str]:
@@ -168,13 +177,21 @@ def doubted(assessment: dict[str, Any]) -> list[str]:
 def percent(value: float | None) -> str:
     """A probability in per cent; a dash where there is none.
 
-    Never rounded to certainty: 99.9 % and more, short of 1, is shown as such.
+    Never rounded to certainty: 99.9 % and more, short of 1, is shown as such. Nor to ½, on which a
+    claim has no verdict.
     """
     if value is None:
         return "–"
     if 0 < value < 1:
         value = min(max(value, 0.001), 0.999)
+    if abs(value - 0.5) < 0.001:
+        value = 0.5 + 0.001 * side_of_half(value)
     return f"{100 * value:.1f} %"
+
+
+def share(value: float) -> str:
+    """A share of the claims with two digits; never rounded to all of them, or to none."""
+    return f"{min(max(value, 0.01), 0.99) if 0 < value < 1 else value:.2f}"
 
 
 def one_line(text: str) -> str:
@@ -198,11 +215,25 @@ def headline(assessment: dict[str, Any]) -> str:
     precision = assessment["summary"]["precision"]
     coverage = assessment["summary"]["coverage"]
     score = (
-        "nothing to verify"
+        unmeasured(counts)
         if precision is None
-        else f"factual precision {precision:.2f}, coverage {coverage:.2f}"
+        else f"factual precision {share(precision)}, coverage {share(coverage)}"
     )
     return f"{score}: {', '.join(shown)}" if shown else score
+
+
+def unmeasured(counts: dict[str, int]) -> str:
+    """What is said in the place of a precision where no claim has a probability."""
+    return "no claim could be scored" if counts["unscored"] else "nothing to verify"
+
+
+def inferred(assessment: dict[str, Any]) -> str:
+    """How the probabilities were computed, and how far that may be off."""
+    found = assessment["inference"]
+    error = f", error of a probability about {found['error']:.3f}" if found.get("error") else ""
+    # Without a log Z there was nothing that could converge.
+    stuck = found["log_z"] is not None and not found["converged"]
+    return f"{found['method']}{error}{', which did not converge' if stuck else ''}"
 
 
 def bound(assessment: dict[str, Any], verdict: str) -> float:

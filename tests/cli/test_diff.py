@@ -141,6 +141,28 @@ def test_a_passage_that_says_nothing_of_the_claim_is_no_cause() -> None:
     assert "no passage that bears on it has changed" in diff_to_text(compare(SUPPORTED, new))
 
 
+def test_a_summary_that_is_less_sure_is_a_cause() -> None:
+    """A relation counts as much as its summary says something, as in the claim's evidence."""
+    runs = [
+        run(
+            [leave(verdict, p, ("c1", "entailment", 0.95, POLICY))],
+            [context("c1", "leave.md", POLICY)],
+        )
+        for verdict, p in (("supported", 0.9), ("undecided", 0.6))
+    ]
+    for one, sure in zip(runs, (1.0, 0.2), strict=True):
+        one["relations"][0]["summary"] = {"text": "25 days.", "confidence": sure}
+    assert only_cause(*runs).kinds == ("relation",)
+    assert "entailment 95.0 % -> entailment 19.0 %" in diff_to_text(compare(*runs))
+
+
+def test_another_threshold_is_not_laid_to_other_claims() -> None:
+    new = run([leave("undecided", 0.9, ("c1", "entailment", 0.95, POLICY))], SUPPORTED["contexts"])
+    new["run"]["risk"] = {"supported": 0.95}
+    said = diff_to_text(compare(SUPPORTED, new))
+    assert "has changed: other claims' have, or how it was judged" in said
+
+
 def test_claims_are_matched_by_text_then_by_sentence() -> None:
     sentence = "Leave is 25 days and pay is monthly."
     old = run(

@@ -258,3 +258,17 @@ def test_changes_are_found_wherever_they_are() -> None:
         "notes[0]": ("1 thing", None),
     }
     assert changes(old, old) == []
+
+
+def test_a_verdict_is_one_whatever_its_claim_is_called() -> None:
+    sides = [
+        {"atoms": [{"id": "1.2", "verdict": v, "probability": p, "evidence": [e]}]}
+        for v, p in (("supported", 0.9), ("contradicted", 0.1))
+        for e in [{"context": "c.1", "probability": p}]
+    ]
+    found = {change.path: change.kind for change in changes(*sides)}
+    assert found == {
+        "atoms[1.2].verdict": "verdict",
+        "atoms[1.2].probability": "probability",
+        "atoms[1.2].evidence[c.1].probability": "field",
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jsonschema
@@ -22,7 +22,7 @@ from factcheck_local.pipeline.relation import Premise
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.verdicts.judges import registry
 from factcheck_local.pipeline.verdicts.judges.case import Case, Judged, Judgement
-from factcheck_local.report import event_json_schema, event_to_dict, to_dict
+from factcheck_local.report import event_json_schema, event_to_dict, to_dict, to_markdown
 from tests.relation.helpers import Scripted
 
 VALIDATOR = jsonschema.Draft202012Validator(json.loads(event_json_schema()))
@@ -190,6 +190,23 @@ def test_a_claim_that_could_not_be_scored_says_so_before_and_after() -> None:
     assert early == run.assessment.atoms[1]
 
 
+def test_a_failure_without_a_word_is_one() -> None:
+    """The claim would be judged by what else was read, or end every readable report."""
+
+    class Mute(Scripted):
+        def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+            if premise.text == CONTEXTS[2].text:
+                raise ScoringError(str(TimeoutError()))
+            return super().relate(premise, hypotheses)
+
+    run, events = told(scripted(Mute(TABLE)), RECORD)
+    first, *others = run.assessment.atoms
+    assert (first.verdict, first.reason) == (Verdict.UNSCORED, "no reason is given")
+    assert Verdict.UNSCORED not in {a.verdict for a in others}
+    assert next(e.claim for e in reached(events) if e.claim.atom == first.atom) == first
+    assert "no reason is given" in to_markdown(to_dict(run))
+
+
 def test_what_a_listener_raises_ends_the_run_and_no_later_one() -> None:
     class Gone(Exception):
         pass
@@ -243,3 +260,22 @@ def test_a_judge_that_tells_nothing_or_the_same_twice(
     )
     _, events = told(checker, RECORD)
     assert [e.claim.probability for e in reached(events)] == [0.75] * 3
+
+
+def test_a_claim_that_a_judge_passes_over_is_unscored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not skipped: that would say that it is nothing to verify."""
+
+    class Lazy:
+        wants_contexts = False
+
+        def judge(self, case: Case, _llm: object, _progress: Callable[..., None]) -> Judged:
+            return Judged({case.atoms[0].id: Judgement(Verdict.SUPPORTED, 0.9)})
+
+    monkeypatch.setitem(registry.JUDGE_BY_NAME, "factscore", Lazy())
+    checker = FactChecker(
+        Settings(assessor="factscore"), llm=FakeChatModel(lambda _: ""), embedder=FakeEmbedder()
+    )
+    run, _ = told(checker, RECORD)
+    verdicts = [a.verdict for a in run.assessment.atoms]
+    assert verdicts == [Verdict.SUPPORTED, Verdict.UNSCORED, Verdict.UNSCORED]
+    assert run.assessment.atoms[1].reason == "the judge said nothing of it"

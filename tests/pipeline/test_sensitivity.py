@@ -67,6 +67,20 @@ def test_against_two_the_one_that_turns_it_is_named() -> None:
     assert own.pivotal.premise == "d"
 
 
+def test_what_rounding_leaves_of_a_half_is_on_neither_side() -> None:
+    """Without the page that turns it two weak ones cancel out, to 0.5000000000000002."""
+    contexts = [context("c", "doc", 0.5), context("d", "wiki", 0.5), context("e", "faq", 0.95)]
+    pairs = [
+        ScoredPair("c", "a", Relation(0.55, 0.4, 0.05)),
+        ScoredPair("d", "a", Relation(0.4, 0.55, 0.05)),
+        ScoredPair("e", "a", Relation(0.95, 0.02, 0.03)),
+    ]
+    own = reason([atom("a")], contexts, pairs, Settings()).sensitivity["a"]
+    assert own.without["faq"] == pytest.approx(0.5, abs=1e-12)
+    assert own.pivotal is not None
+    assert own.pivotal.premise == "e"
+
+
 def test_runs_are_limited_and_what_is_untried_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_RUNS", 9)
     contexts = [context("c", "doc"), context("d", "wiki")]

@@ -31,6 +31,7 @@ from factcheck_local.markov import infer, network_from_graph
 from factcheck_local.metrics import binary_entropy, entropy, hallucination_score
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA, to_dict, to_fact_graph, to_markdown, to_text
+from factcheck_local.report.html import to_html
 from factcheck_local.report.text import made_with
 from factcheck_local.report.view import SIGNS, citations, headline, one_line, percent, place
 
@@ -174,9 +175,48 @@ def test_nothing_to_measure_is_none_and_not_nan(atoms: tuple[AtomAssessment, ...
     counts = found["summary"].pop("counts")
     assert set(found["summary"].values()) == {None}
     assert sum(counts.values()) == len(atoms)
-    assert headline(found | {"summary": found["summary"] | {"counts": counts}}).startswith(
-        "nothing to verify"
-    )
+    said = "no claim could be scored" if counts["unscored"] else "nothing to verify"
+    whole = found | {"summary": found["summary"] | {"counts": counts}}
+    assert headline(whole).startswith(said)
+    assert said in to_html(whole)
+
+
+def test_a_share_of_all_but_one_is_not_all() -> None:
+    one = AtomAssessment(atom(0), Verdict.SUPPORTED, 0.9)
+    right = [replace(one, atom=replace(one.atom, id=f"b{i}")) for i in range(299)]
+    wrong = AtomAssessment(atom(1), Verdict.CONTRADICTED, 0.1)
+    found = to_dict(run(replace(assessment(*right, wrong), pairs=())))
+    assert headline(found).startswith("factual precision 0.99, coverage 1.00: 299 supported")
+    assert 'data-json="/summary/precision">0.99<' in to_html(found)
+
+
+def test_what_did_not_converge_says_so(whole: dict[str, Any]) -> None:
+    whole["inference"] |= {"converged": False, "exact": False, "error": 0.0123}
+    said = ", error of a probability about 0.012, which did not converge"
+    assert said in text_of(whole)
+    assert said in to_markdown(whole)
+    assert "which did not converge" in to_html(whole)
+
+
+def test_a_retriever_has_no_count_and_no_digest(whole: dict[str, Any]) -> None:
+    whole["run"]["index"] = {"store": "our wiki", "collection": "", "chunks": None, "digest": ""}
+    assert ", index our wiki;" in made_with(whole["run"])
+    assert "- index: our wiki, of which nobody can tell what it holds" in to_markdown(whole)
+    assert "<dd>our wiki, of which nobody can tell what it holds</dd>" in to_html(whole)
+
+
+def test_a_passage_without_a_sentence_is_not_quoted_as_nothing(whole: dict[str, Any]) -> None:
+    whole["atoms"][2]["evidence"][0]["quote"] = None
+    for shown in (text_of(whole), to_markdown(whole)):
+        assert "“”" not in shown
+        assert "no sentence of it is quoted" in " ".join(shown.split())
+
+
+def test_a_judge_that_is_not_installed_here_is_one(whole: dict[str, Any]) -> None:
+    """A report of its run says the same on a machine without the plugin."""
+    whole["run"]["settings"]["assessor"] = "somebody's judge"
+    assert "Judged without passages." in text_of(whole)
+    assert "a judge&#39;s own" in to_html(whole)
 
 
 # ----------------------------------------------------------------------- view
@@ -194,6 +234,10 @@ def test_nothing_to_measure_is_none_and_not_nan(atoms: tuple[AtomAssessment, ...
         (1e-12, "0.1 %"),
         (0.0015, "0.1 %"),
         (0.123456, "12.3 %"),
+        # a claim at ½ has no verdict, so nothing else is shown like it
+        (0.5004, "50.1 %"),
+        (0.49999, "49.9 %"),
+        (0.5 - 6e-17, "50.0 %"),
     ],
 )
 def test_percent(value: float | None, shown: str) -> None:
@@ -538,6 +582,8 @@ def test_what_a_verdict_turns_on_and_doubted_sources_are_shown() -> None:
         assert "old.pdf is probably not reliable: 4.0 %, before the evidence 90.0 %" in report
         assert "leave.md is probably" not in report
         assert "without leave.md:7, P would reach or cross 50 %" in report
+    value["atoms"][0]["probability"] = 0.5
+    assert "without leave.md:7, P would leave 50 %" in to_text(value, width=400, colour=False)
 
 
 def test_the_fact_graph_gives_the_posteriors_again() -> None:

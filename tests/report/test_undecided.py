@@ -87,6 +87,14 @@ def test_text_and_markdown(whole: dict[str, Any]) -> None:
     assert "~ undecided" in to_text(whole, width=200, colour=False, only={"undecided"})
 
 
+def test_a_certainty_that_lacks_a_hair_is_not_shown_as_enough(whole: dict[str, Any]) -> None:
+    (hardly,) = (a for a in whole["atoms"] if a["verdict"] == "undecided")
+    hardly["certainty"] = 0.92996
+    said = "certainty 92.996 %; to be called supported takes 93 %"
+    for shown in (to_text(whole, width=200, colour=False), to_markdown(whole), to_html(whole)):
+        assert said in shown
+
+
 def test_the_page(whole: dict[str, Any]) -> None:
     page = to_html(whole)
     assert page.count("at most 5 % each are not") == 1

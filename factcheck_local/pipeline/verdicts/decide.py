@@ -21,6 +21,17 @@ _SIDES = {
 #: Without thresholds of its own a run calls whatever is not at ½.
 NO_THRESHOLDS = Thresholds()
 
+#: Of a claim that a stage failed on without a word.
+NO_REASON = "no reason is given"
+
+#: What is nearer to ½ is there but for the rounding of sums.
+ROUNDING = 1e-9
+
+
+def side_of_half(probability: float) -> int:
+    """-1 below ½, 1 above it, 0 where it is ½."""
+    return (probability > 0.5 + ROUNDING) - (probability < 0.5 - ROUNDING)
+
 
 def certainty(
     probability: float, pairs: Sequence[ScoredPair], contexts: Mapping[str, Context]
@@ -82,10 +93,10 @@ def verdict(
     for link in links:
         side = _SIDES[link.label]
         weight[side] = max(weight[side], link.probability * contexts[link.premise].prior)
-    if min(weight.values()) >= strong:
+    if 0 < min(weight.values()) >= strong:
         return Verdict.CONFLICTING
     side = Verdict.SUPPORTED if probability > 0.5 else Verdict.CONTRADICTED
-    if weight[side] == 0 or probability == 0.5:
+    if weight[side] == 0 or side_of_half(probability) == 0:
         return Verdict.NOT_FOUND
     least = thresholds.supported if side.supports else thresholds.contradicted
     return side if sure >= least else Verdict.UNDECIDED

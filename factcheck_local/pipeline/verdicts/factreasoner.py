@@ -26,7 +26,7 @@ from factcheck_local.core.types import (
 from factcheck_local.markov import Marginals, Network, infer
 from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
 from factcheck_local.pipeline.settings import Settings
-from factcheck_local.pipeline.verdicts.decide import NO_THRESHOLDS, certainty, verdict
+from factcheck_local.pipeline.verdicts.decide import NO_REASON, NO_THRESHOLDS, certainty, verdict
 from factcheck_local.pipeline.verdicts.documents import SourceVariable, count_once, with_sources
 from factcheck_local.pipeline.verdicts.network import build_network, discounted, links_from
 from factcheck_local.pipeline.verdicts.sensitivity import sensitivity
@@ -208,9 +208,9 @@ def assess_atom(
     """
     if not atom.kind.check_worthy and failure is None:
         return AtomAssessment(atom, Verdict.SKIPPED)
-    reason_failed = failure or posterior.failure
-    if reason_failed or posterior.marginals is None:
-        return AtomAssessment(atom, Verdict.UNSCORED, reason=reason_failed)
+    if failure is not None or posterior.marginals is None:
+        why = failure or posterior.failure or NO_REASON
+        return AtomAssessment(atom, Verdict.UNSCORED, reason=why)
     own = [link for link in posterior.links if link.hypothesis == atom.id]
     own.sort(key=lambda link: (-link.probability * contexts[link.premise].prior, link.premise))
     probability = posterior.marginals.p_true[atom.id]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from factcheck_local.core.text.hostile import unread_spans, without_invisible
 from factcheck_local.core.text.sentences import sentence_spans
 from factcheck_local.core.types import Context, Quote, Span
 from factcheck_local.models.contracts import Embedder, FloatArray
@@ -74,6 +75,8 @@ def pick_quotes(
     contexts: Mapping[str, Context],
     claims: Mapping[str, str],
     embedder: Embedder,
+    *,
+    cut: bool = False,
 ) -> dict[tuple[str, str], tuple[Quote, ...]]:
     """The sentence most similar to each claim, and those that bring it closer still.
 
@@ -84,6 +87,8 @@ def pick_quotes(
         contexts: by id; those without a span are quoted by offsets in their text.
         claims: texts by id.
         embedder: compares sentences with claims.
+        cut: whether the relation model was kept from what ``text.hostile`` cuts: what it did not
+            read decides nothing.
 
     Returns:
         One to ``MAX_SENTENCES`` quotes for every pair whose context has a sentence, the
@@ -91,6 +96,8 @@ def pick_quotes(
     """
     used = list(dict.fromkeys(c for c, _ in pairs))
     spans = {c: sentences_of(contexts[c].text) for c in used}
+    if cut:
+        spans = {c: _that_are_read(contexts[c].text, own) for c, own in spans.items()}
     texts = [s.of(contexts[c].text) for c in used for s in spans[c]]
     asked = list(dict.fromkeys(a for _, a in pairs))
     vectors = np.split(
@@ -110,6 +117,15 @@ def pick_quotes(
             for span in (spans[context_id][i] for i in chosen)
         )
     return quotes
+
+
+def _that_are_read(text: str, sentences: Sequence[Span]) -> list[Span]:
+    """The sentences of a text of which a model is to read some word."""
+    seen = [i for i, character in enumerate(text) if without_invisible(character)]
+    for span in unread_spans(without_invisible(text)):
+        seen[span.start : span.end] = [-1] * (span.end - span.start)
+    read = {i for i in seen if i >= 0 and text[i].isalnum()}
+    return [s for s in sentences if not read.isdisjoint(range(s.start, s.end))]
 
 
 def deciding(sentences: FloatArray, claim: FloatArray) -> list[int]:

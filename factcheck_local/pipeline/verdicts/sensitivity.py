@@ -9,6 +9,7 @@ import numpy as np
 
 from factcheck_local.core.types import Atom, Context, EvidenceLink, RelationLabel, Sensitivity
 from factcheck_local.markov.arrays import part_of
+from factcheck_local.pipeline.verdicts.decide import side_of_half
 from factcheck_local.pipeline.verdicts.documents import said_once
 
 #: P(true) of every variable, given contexts and links.
@@ -103,18 +104,13 @@ def sensitivity(
             solved = solve(part_atoms, part_contexts, rest)
             for atom in without:
                 change = abs(solved[atom] - p_true[atom])
-                flips = _side(solved[atom]) != _side(p_true[atom])
+                flips = side_of_half(solved[atom]) != side_of_half(p_true[atom])
                 if flips and change > turning.get(atom, (0.0,))[0]:
                     turning[atom] = change, link
         for a in part_atoms:
             pivotal = turning[a.id][1] if a.id in turning else None
             found[a.id] = Sensitivity(without[a.id], low[a.id], high[a.id], pivotal, alone[a.id])
     return found, untried
-
-
-def _side(p: float) -> int:
-    """-1 below ½, 1 above it."""
-    return (p > 0.5) - (p < 0.5)
 
 
 def _parts(

@@ -26,7 +26,16 @@ from factcheck_local.report.html.layout import CLAIM_RIGHT, PASSAGE_LEFT, PASSAG
 from factcheck_local.report.html.numbers import IN_DRAWING, IN_TEXT, numbers
 from factcheck_local.report.html.safe import json_block, packed, visible
 from factcheck_local.report.html.whatif import page_model
-from factcheck_local.report.view import SIGNS, bound, doubted, percent, promise, timing
+from factcheck_local.report.view import (
+    NO_QUOTE,
+    SIGNS,
+    bound,
+    doubted,
+    percent,
+    promise,
+    timing,
+    unmeasured,
+)
 
 #: Sources that the view of conflicts compares at most, over all claims.
 MAX_COMPARED = 600
@@ -102,6 +111,8 @@ def environment() -> Environment:
         "signs": SIGNS,
         "verbs": VERBS,
         "urgency": URGENCY,
+        "no_quote": NO_QUOTE,
+        "unmeasured": unmeasured,
         "x_claim": CLAIM_RIGHT,
         "x_passage": PASSAGE_LEFT,
         "x_end": PASSAGE_RIGHT,

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from factcheck_local.report.html.safe import visible
-from factcheck_local.report.view import percent
+from factcheck_local.report.view import percent, share
 
 #: A number of the assessment: its value in full, where it stands there, and as shown.
 IN_TEXT = '<data value="%s" data-json="%s">%s</data>'
@@ -20,7 +20,7 @@ _STYLES: Mapping[str, Callable[[Any], str]] = {
     "percent": percent,
     "prior": lambda value: f"{value:g}",
     "count": str,
-    "two": lambda value: f"{value:.2f}",
+    "share": share,
     "three": lambda value: f"{value:.3f}",
 }
 

@@ -149,10 +149,12 @@ function visible(text) {
   });
 }
 
-/** As percent() in view.py: never rounded to certainty. */
+/** As percent() in view.py: never rounded to certainty, nor to ½. */
 function percent(p) {
   if (p === null) return "–";
-  const shown = p > 0 && p < 1 ? Math.min(Math.max(p, 0.001), 0.999) : p;
+  let shown = p > 0 && p < 1 ? Math.min(Math.max(p, 0.001), 0.999) : p;
+  const off = p - 0.5;
+  if (Math.abs(off) < 0.001) shown = 0.5 + (Math.abs(off) > 1e-9 ? 0.001 * Math.sign(off) : 0);
   return `${(100 * shown).toFixed(1)} %`;
 }
 

@@ -13,6 +13,7 @@ from factcheck_local.core.types import (
     InferenceInfo,
     Verdict,
 )
+from factcheck_local.pipeline.verdicts.decide import NO_REASON
 from factcheck_local.pipeline.verdicts.judges.case import Judged, Judgement
 
 
@@ -25,7 +26,7 @@ def assessment_of(
     assessor: str,
     notes: Sequence[str] = (),
 ) -> Assessment:
-    """Put judgements together; what failed is ``unscored``, what was not asked ``skipped``.
+    """Put judgements together; what failed is ``unscored``, what is not check-worthy ``skipped``.
 
     Args:
         answer: what was verified.
@@ -45,7 +46,9 @@ def assessment_of(
 def judged_atom(atom: Atom, said: Judgement | str | None) -> AtomAssessment:
     """An atom with what a judge said of it: a judgement, why there is none, or nothing."""
     if isinstance(said, str):
-        return AtomAssessment(atom, Verdict.UNSCORED, reason=said)
+        return AtomAssessment(atom, Verdict.UNSCORED, reason=said or NO_REASON)
+    if said is None and atom.kind.check_worthy:
+        return AtomAssessment(atom, Verdict.UNSCORED, reason="the judge said nothing of it")
     if said is None:
         return AtomAssessment(atom, Verdict.SKIPPED)
     return AtomAssessment(atom, said.verdict, said.probability, reason=said.reason, read=said.read)
