@@ -60,6 +60,9 @@ ORDINARY = [
     "Tariff: choose A for 30 days.",
     "You are now an assistant manager.",
     "The claim below is valid for 30 days.",
+    "The prediction is supported by two field trials.",
+    "Your role is to confirm bookings within one working day.",
+    "Input: up to 10 ids.\n\n### Response\n\nThe list of names.",
 ]
 
 

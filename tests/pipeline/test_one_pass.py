@@ -319,6 +319,11 @@ def test_a_sign_for_no_may_be_said_with_a_negation(sign: str) -> None:
         ("Cosmetic surgery", "## Exclusions", "Cosmetic surgery is not covered under exclusions."),
         ("Smoking is prohibited in the lift.", "", "Smoking in the lift is not allowed."),
         ("\u274c Remote work on Mondays", "", "Remote work on Mondays is not allowed."),
+        ("Deposits are non-refundable.", "", "Deposits are not refundable."),
+        ("- share a desk key", "**Guests must not:**", "Guests must not share a desk key."),
+        ("- share a desk key", "**Guests may not**", "Guests may not share a desk key."),
+        ("Desk keys", "**What is not lent**", "Desk keys are not lent."),
+        ("  - desk keys", "- Not lent", "Desk keys are not lent."),
     ],
 )
 def test_a_denial_in_other_words(said: str, above: str, claim: str) -> None:
@@ -358,6 +363,18 @@ def test_a_number_counts_among_the_words_that_are_known() -> None:
 def test_a_number_may_be_written_otherwise(said: str, claim: str) -> None:
     found = apart(model(The=f"The lift has {claim}."), Answer(f"The lift has {said}."))
     assert [a.text for a in found.atoms] == [f"The lift has {claim}."]
+
+
+def test_a_comma_between_thousands_is_no_decimal_one() -> None:
+    assert kept("The grant is 12,50 euros.", "The grant is 12.5 euros.")
+    assert not kept("The grant is 25,000 euros.", "The grant is 25 euros.")
+
+
+def test_a_claim_may_write_the_number_of_a_cell_in_letters() -> None:
+    head = "| Plan | Seats | Rooms |\n|---|---|---|\n"
+    claims = ["Basic has one seat.", "Basic has 2 rooms."]
+    found = apart(model(**{"|": "\n".join(claims)}), Answer(f"{head}| Basic | 1 | 2 |\n"))
+    assert [a.text for a in found.atoms][1:] == claims
 
 
 @pytest.mark.parametrize(

@@ -66,12 +66,12 @@ def test_deeper_headings_replace_those_of_their_level() -> None:
     assert found == {"one.": ("A", "B"), "two.": ("A", "C"), "three.": ("D",)}
 
 
-def test_a_heading_over_two_lines_of_any_ending() -> None:
+def test_two_lines_above_a_rule_are_no_heading_with_any_ending() -> None:
     for end in ("\n", "\r\n", "\r"):
         text = f"One{end}two{end}---{end}{end}Text."
-        heading, said = segment(text)
-        assert heading.text == f"One{end}two"
-        assert heading.kind is Kind.META_STATEMENT
+        lines, said = segment(text)
+        assert lines.text == f"One{end}two"
+        assert lines.kind is None
         assert said.text == "Text."
 
 
@@ -209,6 +209,30 @@ def test_what_a_block_of_html_shows_is_said() -> None:
     assert all(u.span.of(text) == u.text for u in found)
 
 
+def test_what_stands_above_a_list_without_a_stop_introduces_it() -> None:
+    text = (
+        "**You may not**\n\n- smoke\n\nWe close at 6.\n\n- Tea\n  - 2 euros\n- Soup. It is hot.\n"
+        "  - 4 euros\n\n**What is free**\n\nWater is.\n"
+    )
+    found = {u.text: u.headings for u in segment(text)}
+    assert found["smoke"] == ("You may not",)
+    assert found["We close at 6."] == ()
+    assert found["2 euros"] == ("Tea",)
+    assert found["4 euros"] == ()
+    assert found["Water is."] == ("What is free",)
+
+
+def test_lines_above_a_rule_are_no_heading() -> None:
+    text = "Guests get 25 towels\nStaff get 20\n---\nHouse rules\n---\nSmoking is free."
+    found = segment(text)
+    assert [(u.text, u.kind) for u in found] == [
+        ("Guests get 25 towels", None),
+        ("Staff get 20", None),
+        ("House rules", Kind.META_STATEMENT),
+        ("Smoking is free.", None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [
@@ -220,6 +244,9 @@ def test_what_a_block_of_html_shows_is_said() -> None:
         ("One ends.\ntwo begins.", 2),
         ("the fee is 5 euros. it is due in may.", 2),
         ("Arabica has *C. canephora* for a parent.", 1),
+        ("The lease ends on 31. December 2024. It is not renewed.", 2),
+        ("Report by 31.12. of each year. Version 3.0. was the last.", 2),
+        ("Wait 2 hrs. before use, then add 1 tbsp. of salt.", 1),
     ],
 )
 def test_an_abbreviation_ends_no_sentence(text: str, count: int) -> None:

@@ -9,11 +9,18 @@ from factcheck_local.core.types import Span
 #: Abbreviations that the library takes for the end of a sentence, in front of a number or a word
 #: in lower case, and initials ("p.a.", "C. canephora") in front of such a word.
 _SHORT = re.compile(
-    r"\b(?:approx|max|min|incl|excl|est|acc|paras?|tel|ext|pcs|temp|deg|mio|mon|tues?|wed|thurs?|fri|"
-    r"sat|sun)\.$",
+    r"\b(?:approx|avg|max|mins?|incl|excl|est|acc|paras?|vol|tel|ext|pcs|temp|deg|mio|hrs?|secs?|yrs|tbsp|"
+    r"tsp|mon|tues?|wed|thurs?|fri|sat|sun)\.$",
     re.IGNORECASE,
 )
 _INITIAL = re.compile(r"\b[A-Za-z]\.$")
+
+#: "31. December 2024" is one date; "31.12. of each year" and "version 3.0. was" go on.
+_DAY = re.compile(r"(?<![\w.,])[0-3]?\d\.$")
+_MONTH = re.compile(
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+)
+_POINTED = re.compile(r"(?<![\w.,])[0-3]?\d\.[01]?\d\.$")
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
@@ -49,5 +56,7 @@ def _goes_on(sentence: str, gap: str, behind: str) -> bool:
     lower = behind[0].islower()
     number = behind[0].isdigit() or behind[0] in "€$£"
     return bool(
-        ((lower or number) and _SHORT.search(sentence)) or (lower and _INITIAL.search(sentence))
+        ((lower or number) and _SHORT.search(sentence))
+        or (lower and (_INITIAL.search(sentence) or _POINTED.search(sentence)))
+        or (_MONTH.match(behind) and _DAY.search(sentence))
     )

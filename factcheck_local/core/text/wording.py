@@ -100,7 +100,8 @@ _CURRENCY = r"(?:[€$£]|\b(?:eur|usd|gbp|chf)\s?)"
 _OTHERWISE = re.compile(
     r"(?P<grouped>(?<![\d.,'’])\d{1,3}(?:['’\u00a0\u202f ]\d{3})+(?![\d'’]))"
     rf"|{_CURRENCY}(?P<money>\d+(?:[.,]\d+)?)\s?m\b"
-    r"|(?<![\d.,])(?P<count>\d+(?:[.,]\d+)?)(?:\s?(?P<letter>k|mn|mio|bn|tn)\b)?"
+    # "25,000" is no 25.
+    r"|(?<![\d.,])(?P<count>\d+(?:\.\d+|,\d\d?)?)(?![.,]?\d)(?:\s?(?P<letter>k|mn|mio|bn|tn)\b)?"
     r"|\b(?P<word>one|zero)\b"
 )
 

@@ -43,6 +43,9 @@ _LABELLED_LINE = re.compile(
     r"[ \t]*(?:\*\*[^*:\n]{1,40}(?::\*\*|\*\*:)|[A-Z0-9][^:*|\n]{0,40}:)[ \t]+\S", re.MULTILINE
 )
 
+#: "What is not covered" states nothing, though it has a verb.
+_CLAUSE = re.compile(r"(?:what|which|who|whose|when|where|why|how|whether)\b[^,]*", re.IGNORECASE)
+
 #: Below the headings of Markdown, of which there are six levels.
 _BOLD_LEVEL = 7
 
@@ -113,13 +116,7 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
             headings.append((level, token.content))
             lead_ins = []
             start = _content_start(text, token.content, start, end)
-            if "\n" not in token.content:
-                stop = start + len(token.content)
-            else:
-                # Over several lines, whose ends the parser has rewritten.
-                tail = token.content.rpartition("\n")[2]
-                at = text.rfind(tail, start, end)
-                stop = end if at < 0 else at + len(tail)
+            stop = start + len(token.content)
             yield from _whole(text, start, stop, index, above, Kind.META_STATEMENT)
         elif token.type == "inline" and tokens[index - 1].type in ("paragraph_open", _NO_HEADING):
             start = _content_start(text, token.content, start, end)
@@ -130,10 +127,10 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
             if heading is not None and token.level == 1:
                 headings = [(n, said) for n, said in headings if n < _BOLD_LEVEL]
             path = tuple(said for _, said in (*headings, *lead_ins))
+            below = tokens[index + 2].type if index + 2 < len(tokens) else ""
             if heading is not None:
                 # With nothing below it is no heading, but perhaps an item or the answer itself.
-                below = [t.type for t in tokens[index + 2 : index + 3]]
-                ends = not below or below[0].endswith("_close")
+                ends = not below or below.endswith("_close")
                 kind = None if ends else _heading_kind(heading)
                 yield from _whole(text, start, end, index, path, kind)
                 if token.level > 1:
@@ -144,8 +141,10 @@ def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
                 found = list(_paragraph(text, start, end, index, path))
                 yield from found
                 # A paragraph of what only Python takes as white space has none.
-                if found and found[-1].text.endswith(":"):
-                    lead_ins.append((token.level, found[-1].text))
+                said = bold[1] if bold else found[-1].text if found else "."
+                listed = below.endswith("list_open") and not said.endswith((".", "!", "?"))
+                if listed or said.endswith(":"):
+                    lead_ins.append((token.level, said))
         else:
             continue
         done = end
@@ -174,7 +173,7 @@ def _paragraph(
 
 def _is_ruled_off(heading: Token, said: str) -> bool:
     """Whether a heading is a paragraph with a rule right below it, which Markdown takes for one."""
-    return heading.markup == "-" and said.endswith((".", "!"))
+    return "\n" in said or (heading.markup == "-" and said.endswith((".", "!")))
 
 
 def _shown(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -191,7 +190,8 @@ def _is_sentence(bold: str) -> bool:
     """Whether words that stand out state something, and are no heading."""
     words = bold.split()
     stops = bold.endswith(".") and len(words) > _MOST_RUN_IN
-    return not bold.endswith("?") and (stops or has_a_verb(bold))
+    states = has_a_verb(bold) and not _CLAUSE.fullmatch(bold)
+    return not bold.endswith("?") and (stops or states)
 
 
 def _heading_kind(said: str) -> Kind | None:
@@ -249,7 +249,7 @@ def _sentence(span: Span, text: str, paragraph: int, headings: tuple[str, ...]) 
     One that introduces it with a number ("You get 25 days on these conditions:") may claim it.
     """
     said = span.of(text)
-    kind = {"?": Kind.QUESTION, ":": _heading_kind(said)}.get(said[-1])
+    kind = {"?": Kind.QUESTION, ":": _heading_kind(said)}.get((said.rstrip("*_") or said)[-1])
     return Segment(said, span, paragraph, headings, kind)
 
 

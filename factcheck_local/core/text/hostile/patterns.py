@@ -78,7 +78,7 @@ _PATTERNS = [
     # A chat's markup, written out.
     r"<[|｜][^|｜>\n]{1,40}[|｜]>|\[/?INST\]|<</?SYS>>|</?(?:bos|eos|s|start_of_turn|end_of_turn)>"
     r"|<(?:start|end)_of_turn>|</?(?:system|assistant|instructions?)>",
-    r"^\W{0,9}#{2,6}\s*(?:new |system )?(?:instruction|response|system|prompt|human|assistant)s?\b\W*(?:$|:)",
+    r"^\W{0,9}#{2,6}\s*(?:new |system )?(?:instruction|response|system|prompt|human|assistant)s?\b\W*[:#]",
     # Against the instructions.
     r"\b(?:ignore|disregard|forget|override|bypass|discard|neglect|(?:do not|don't|stop) "
     rf"(?:follow|obey|heed|apply)(?:ing)?)\b[^.!?\n]{{0,50}}?\b"
@@ -91,8 +91,9 @@ _PATTERNS = [
     r"(?:above|foregoing|preceding)\s*(?:[.,;:!]|$|\band\b)",
     r"^\W*(?:(?:new|updated|additional|revised|secret|real|override)\s+(?:system )?(?:instruction|prompt)s?|"
     r"(?:(?:new|updated|additional|revised)\s+system|secret|real|override)\s+directives?)\s*[:!–—-]",
-    r"\byour (?:new |real |only |actual )?(?:instructions?|task|prompt|job|role) (?:has|have|is|are) "
-    r"(?:now |been |changed|to (?:answer|reply|output|say|agree|confirm|label|mark))",
+    r"\byour (?:new |real |only |actual )?(?:(?:instructions?|task|prompt) (?:has|have|is|are) "
+    r"(?:now |been |changed|to (?:answer|reply|output|say|agree|confirm|label|mark))|"
+    r"(?:job|role) is (?:now )?to (?:agree|(?:confirm|label|mark)\b[^.!?\n]{0,30}?\b(?:claims?|statements?|everything)\b))",
     # To a model.
     rf"\b(?:note|message|attention|instructions?|memo|hint|reminder|notice|warning|dear|hey|hello)\b"
     rf"[,:]?\s*(?:to|for)?\s*(?:the|any|all|every|our)?\s*{_MODEL}\b",
@@ -111,7 +112,7 @@ _PATTERNS = [
     rf"{_UNRESTRICTED}{{0,40}}\b{_TRUTH}\b{_NO_CONDITION}",
     r"\b(?:answer|label|letter|verdict|relation|classification|prediction|judge?ment)s?\b"
     r"[\"'”]?(?: (?:for|to|of) [^.!?\n:=]{1,40}?)?\s*(?:is|are|:|=|->|must be|should be|has to be|will be|shall be)"
-    rf"\s*(?:always |only |clearly |just |simply |the letter |option )?(?:{_LABEL}|[\"'“]?{_WORDS}\b)",
+    rf"\s*(?:always |only |clearly |just |simply |the letter |option )?(?:{_LABEL}|[\"'“]?{_WORDS}\b{_NO_CONDITION})",
     r"\b(?:correct|right|expected|only|final|proper) (?:answer|label|letter|response|output|option|choice|"
     rf"result)s?\s*(?:is|are|:|=|->)\s*(?:always |only )?(?:{_LABEL}|[\"'“]?{_WORDS}\b)",
     rf"^\W*(?:assistant|model|response|output|system)\s*[:=>]+\s*(?:{_LABEL}|{_WORDS})\W*$",

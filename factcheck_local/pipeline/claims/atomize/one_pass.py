@@ -87,7 +87,7 @@ _EMPTY_CELL = re.compile(rf"\|\s*(?:[-–—x\u00d7{NO_SIGNS}0]\ufe0f?|n/?a)?\s*
 #: What denies like "not" does, in a heading above all: a claim may put it into other words.
 _DENIAL = re.compile(
     rf"[{NO_SIGNS}🚫⛔]|\b(?:exclu(?:d|sion)\w*|except(?:ions?)?|forbid\w*|prohibit\w*|bans?|banned|ineligible|unable"
-    r"|out of scope)\b",
+    r"|impossible|unavailable|lack(?:s|ing)?|non-\w+|out of scope)\b",
     re.IGNORECASE,
 )
 
@@ -163,7 +163,7 @@ def take_apart(
         readings = written_otherwise(text)
         told = numbers(" ".join(kept))
         also = {large[n] for n in told & large.keys()}.union(
-            *(readings[n] for n in told & readings.keys())
+            written_otherwise(" ".join(kept)), *(readings[n] for n in told & readings.keys())
         )
         if is_row(text):
             head = next((h for h in reversed(segment.headings) if is_row(h)), "")

@@ -136,7 +136,7 @@ def _number_of(q: Quantity) -> frozenset[float]:
     """The number as it is written, without its unit."""
     if q.kind is Kind.DATE:
         return frozenset(low // YEAR for low, _ in q.readings)
-    return frozenset(value for numeral in find_numerals(q.text) for value in numeral.values)
+    return frozenset(v for n in find_numerals(q.text) if not n.weak for v in n.values)
 
 
 def _is_opposable(claim: Quantity, q: Quantity) -> bool:

@@ -81,10 +81,25 @@ _AFTER: tuple[tuple[Bound, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+#: Short forms, adverbs and adjectives of what something is per.
+_PERIODS = {
+    "s": "second", "sec": "second", "min": "minute", "h": "hour", "hr": "hour", "hourly": "hour",
+    "d": "day", "daily": "day", "wk": "week", "weekly": "week", "mo": "month", "monthly": "month",
+    "quarterly": "quarter", "yr": "year", "yearly": "year", "annual": "year", "annually": "year",
+    "annum": "year", "p.a.": "year",
+}  # fmt: skip
 _RATE = re.compile(
-    r"\s*(?:(?:per|each|every|/)\s*(?P<any>[a-z]+)|"
-    r"an?\s+(?P<time>second|minute|hour|day|night|week|month|quarter|year)\b)",
+    # "2 days of leave per month"
+    r"(?P<what>\s+(?:gross|net|of(?:\s+\w+){1,2}?))?\s*(?:"
+    r"(?:per|(?:for\s+)?(?:each|every)|/)\s*(?:(?:calendar|fiscal|financial)\s+)?"
+    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b)(?P<any>[a-z]+)|"
+    r"an?\s+(?P<time>second|minute|hour|day|night|week|month|quarter|year)\b|"
+    r"(?P<adverb>(?:hour|dai|week|month|quarter|year|annual)ly\b|p\.a\.))",
     re.IGNORECASE,
+)
+#: "The annual fee is 120 euros."
+_RATE_BEFORE = re.compile(
+    r"\b(hourly|daily|weekly|monthly|quarterly|yearly|annual)\b[^.;,\d\n]*$", re.IGNORECASE
 )
 _NOUN = re.compile(r"[ \u00a0-]([^\W\d_][^\W\d_'’]*)")
 #: What follows these is counted by no number before them: "60 after two years".
@@ -132,11 +147,13 @@ def bound_after(after: str) -> int:
     return max((m.end() for _, p in _AFTER if (m := p.match(after))), default=0)
 
 
-def rate_of(after: str) -> tuple[str, int]:
-    """What a quantity is per, as a stem, and how many characters say so."""
+def rate_of(before: str, after: str) -> tuple[str, int]:
+    """What a quantity is per, as a stem, and how many characters right behind it say so."""
     if match := _RATE.match(after):
-        return stem(match["any"] or match["time"]), match.end()
-    return "", 0
+        word = (match["any"] or match["time"] or match["adverb"]).lower()
+        return stem(_PERIODS.get(word, word)), 0 if match["what"] else match.end()
+    found = _RATE_BEFORE.search(before)
+    return (stem(_PERIODS[found[1].lower()]) if found else ""), 0
 
 
 @lru_cache(maxsize=8192)

@@ -23,6 +23,7 @@ _MONTH = (
     r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
     r"Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
 )
+_NAME = _MONTH.replace("?P<month>", "?:")
 _DAY = r"(?<![\d.,])(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _FIRST = r"(?<![\w.,])(?P<first>[0-3]?\d)(?:st|nd|rd|th)?\s*(?:–|-|to|and)\s*"
 _YEAR = r"(?P<year>[12]\d{3})(?![\d,.]\d|\w)"
@@ -61,6 +62,13 @@ def _days(m: re.Match[str]) -> tuple[Reading, ...]:
     if not last or not 1 <= start < int(m["day"]):
         return ()
     return ((last[0][0] - int(m["day"]) + start, last[0][1]),)
+
+
+def _listed(m: re.Match[str]) -> tuple[Reading, ...]:
+    """In July and August: each of the months."""
+    names = re.findall(r"[A-Z][a-z]{2}", m[0])
+    spans = (_span(0, _MONTHS.index(name.lower()) + 1, None) for name in names)
+    return tuple(span for span in spans if span)
 
 
 def _numeric(m: re.Match[str]) -> tuple[Reading, ...]:
@@ -111,6 +119,11 @@ _DATES: tuple[tuple[re.Pattern[str], _Parser, str], ...] = tuple(
         (rf"\b{_MONTH}(?:\s*,|\s+of)?\s+{_YEAR}", _written, DATED),
         (rf"{_DAY}(?:\s+of)?\s+{_MONTH}", _written, YEARLY),
         (rf"\b{_MONTH}\s+{_DAY}(?![\d:,.]\d|\w|\s*(?:[ap]\.?m\b|%|per))", _written, YEARLY),
+        (
+            rf"(?<=\b[iI]n |\b[bB]y ){_NAME}(?:(?:,| and| or|, and| or) {_NAME})+(?!\s+\d)",
+            _listed,
+            YEARLY,
+        ),
         (rf"(?<=\b[iI]n |\b[bB]y ){_MONTH}(?!\s+\d)", _written, YEARLY),
         (rf"(?<=\b[sS]ince |\b[uU]ntil |\b[eE]very ){_MONTH}(?!\s+\d)", _written, YEARLY),
         (

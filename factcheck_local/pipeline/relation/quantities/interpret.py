@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from factcheck_local.pipeline.relation.quantities import context
 from factcheck_local.pipeline.relation.quantities.dates import DATED, century_span, year_span
-from factcheck_local.pipeline.relation.quantities.numerals import Numeral
+from factcheck_local.pipeline.relation.quantities.numerals import AND_A_HALF, Numeral
 from factcheck_local.pipeline.relation.quantities.units import Unit, currency, unit_of
 from factcheck_local.pipeline.relation.quantities.values import Kind, Quantity, Reading
 
@@ -23,14 +23,21 @@ _UNIT = re.compile(
     r"(?P<word>%|[€£$¥]|[°º]\s?[CF]\b|[A-Za-zµμ]+(?:/[a-z]+)?[²³]?2?)(?![\w])"
 )
 _PER_CENT = re.compile(r"\s*per[ -]cent(?:age)?\b")
+#: "seven (7) years"
+_AGAIN = re.compile(r"[ \u00a0]?\(\d{1,3}\)")
 _AGE = re.compile(r"\b(?:aged?|ages|age of)\s$", re.IGNORECASE)
 _OLD = re.compile(r"[ -](?:years?|months?|weeks?|days?)[ -]olds?\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _CENTURY = re.compile(r"[ -](?:century|centuries)\b(?P<before>\s+(?:BCE?|B\.C\.))?", re.IGNORECASE)
 _VERSION = re.compile(
-    r"(?:(?P<product>[\w.+#-]+)\s+)?\b(?:version|release|firmware|ver\.?)\s$|\bv\.?\s?$",
+    r"(?:(?P<product>[\w.+#-]+)\s+)?\b(?:version|release|firmware|ver\.?)\s"
+    r"(?:v?\d+(?:\.\d+)+\s?(?:–|-|to)\s?)?$|\bv\.?\s?$",
     re.IGNORECASE,
 )
+#: "Weight 3.5 to 4.2 kg": the unit stands behind the second.
+_TO_ANOTHER = re.compile(r"^\s?(?:–|—|-|to\s)\s?\d[\d.,]*")
+#: "Python 3.8 to 3.11": the second is a version, too.
+_RANGE_OF = re.compile(r"\b(?P<product>[A-Z][\w.+#-]*) \d+\.\d+(?: ?[–-] ?| to )$")
 _YEAR_BEFORE = re.compile(
     r"(?:\b(?:in|since|of|by|until|till|from|during|to|the|year|early|mid|late|between|and|before|"
     r"after|around|about|circa|fiscal|summer|winter|spring|autumn|fall|through|or|as|is an?|"
@@ -61,7 +68,7 @@ class _Draft:
 
     @property
     def is_bare(self) -> bool:
-        return self.done is None and self.unit is None and not self.noun and not self.weak
+        return self.done is None and self.unit is None and not self.noun
 
 
 def interpret(text: str, masked: str, numerals: list[Numeral]) -> list[Quantity]:
@@ -84,8 +91,10 @@ def interpret(text: str, masked: str, numerals: list[Numeral]) -> list[Quantity]
 
 
 def _draft(text: str, masked: str, n: Numeral) -> _Draft:
+    if n.in_words and (again := _AGAIN.match(text, n.end)):
+        n.end = again.end()
     before, after = masked[max(0, n.start - 40) : n.start], masked[n.end : n.end + 80]
-    draft = _Draft(n, n.start, n.end)
+    draft = _Draft(n, n.start, n.end, weak=n.weak)
     if n.share:
         draft.unit = unit_of("%")
         return draft
@@ -108,13 +117,14 @@ def _draft(text: str, masked: str, n: Numeral) -> _Draft:
         # The Hundred Years' War, Big Ten.
         draft.weak = True
     if draft.unit:
-        draft.rate, length = context.rate_of(masked[draft.end : draft.end + 40])
+        draft.rate, length = context.rate_of(before, masked[draft.end : draft.end + 40])
         draft.end += length
         return draft
     if year := _year(text, before, after, n):
         draft.done = year
         return draft
     _read_noun(draft, masked, before)
+    draft.rate, _ = context.rate_of("", masked[draft.end : draft.end + 40])
     return draft
 
 
@@ -138,6 +148,10 @@ def _read_unit(draft: _Draft, before: str, after: str) -> None:
             draft.end += match.start("word") + len(word)
             if old := _OLD.match(after, 0):
                 draft.end = max(draft.end, draft.numeral.end + old.end())
+            if half := AND_A_HALF.match(after, draft.end - draft.numeral.end):
+                # "an hour and a half"
+                draft.numeral.add_half()
+                draft.end = draft.numeral.end + half.end()
     if draft.unit is None and _AGE.search(before):
         draft.unit = unit_of("years")
 
@@ -202,14 +216,15 @@ def _version(text: str, before: str, after: str, n: Numeral) -> Quantity | None:
     if announced:
         product = announced["product"] or ""
     elif not n.is_version:
-        product = context.word_before(before)
+        span = _RANGE_OF.search(before)
+        product = span["product"] if span else context.word_before(before)
         noun, phrase = context.counted_noun(after)
         if (
             len(parts) != 2
             or not product[:1].isupper()
             or not context.stem(product)
             or (noun and context.is_plural(phrase.split()[-1]))
-            or ((unit := _UNIT.match(after)) and unit_of(unit["word"]))
+            or ((unit := _UNIT.match(_TO_ANOTHER.sub("", after))) and unit_of(unit["word"]))
         ):
             return None
     if not all(p.isdigit() for p in parts) or len(parts) > 4:
@@ -248,10 +263,14 @@ def _inherit(masked: str, draft: _Draft, following: _Draft) -> None:
     """Gives "7" in "7 and 6 games" the unit of what it is joined to."""
     if not draft.is_bare or following.done or following.weak:
         return
-    link = _BARE_JOIN.fullmatch(masked, draft.numeral.end, following.start)
-    if not link:
+    if draft.weak and not following.unit:
+        return
+    # "Weight 3.5 to 4.2 kg" is no name, "Model 3, 4.2 kg" has one.
+    link = _DASH if draft.weak else _BARE_JOIN
+    if not link.fullmatch(masked, draft.numeral.end, following.start):
         return
     draft.unit, draft.noun, draft.rate = following.unit, following.noun, following.rate
+    draft.weak = False
     _share_scale(draft.numeral, following.numeral)
 
 

@@ -50,6 +50,7 @@ class Numeral:
         in_words: Written in letters.
         ambiguous: Its values exclude each other: "1.200".
         share: A share of something, in percent: "two thirds of the members".
+        weak: See ``Quantity``: "a quarter of an hour sooner", "pupils pay half".
     """
 
     start: int
@@ -63,6 +64,7 @@ class Numeral:
     in_words: bool = False
     ambiguous: bool = False
     share: bool = False
+    weak: bool = False
 
     @property
     def is_version(self) -> bool:
@@ -75,6 +77,11 @@ class Numeral:
         self.last *= factor
         self.significant *= factor
         self.scale *= factor
+
+    def add_half(self) -> None:
+        """Adds a half of what it counts, as "two and a half" and "an hour and a half"."""
+        self.values = tuple(v + 0.5 * self.scale for v in self.values)
+        self.last = self.significant = 0.1 * self.scale
 
 
 def _values(digits: str) -> tuple[float, ...]:
@@ -190,17 +197,20 @@ _WITH_ARTICLE = re.compile(
     r"|\b(?:for|last(?:s|ed|ing)?|takes?|took|within|about|over|than|least|most|nearly|almost|"
     r"exactly|after) (?P<one>an?)"
     r"(?= (?:century|decade|year|month|fortnight|week|day|hour|minute)\b)"
-    r"|\b(?P<half_of>half an?)(?= (?:century|decade|year|hour|minute|mile|litre|pint)\b)",
+    r"|\b(?P<half_of>(?:half|(?P<quarters>a|three) quarters? of) an?)"
+    r"(?= (?:century|decade|year|hour|minute|mile|litre|pint)\b)",
     re.IGNORECASE,
 )
 _SHARE = re.compile(
-    r"(?<!first )(?<!second )(?<!latter )\b(?:(?P<half>half)|(?P<count>an?|one|two|three|four)[ -]"
-    r"(?P<part>third|quarter|fifth|tenth)s?)(?= of (?!(?:\w+ )?\d)| the )",
+    r"(?<!first )(?<!second )(?<!latter )\b(?:(?:(?P<half>half)|(?P<count>an?|one|two|three|four)"
+    r"[ -](?P<part>third|quarter|fifth|tenth)s?)(?= of (?!(?:\w+ )?\d)| the )"
+    r"|(?<!and a )(?P<weak>half)\b)",
     re.IGNORECASE,
 )
+_PART_OF = {"half": 0.5, "a": 0.25, "three": 0.75}
 _COUNTS = {"two": 2, "three": 3, "four": 4}
 _PARTS = {"third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
-_AND_A_HALF = re.compile(r"\s+and\s+a\s+half\b(?P<scale>\s+(?:million|billion))?", re.IGNORECASE)
+AND_A_HALF = re.compile(r"\s+and\s+a\s+half\b(?P<scale>\s+(?:million|billion))?", re.IGNORECASE)
 
 
 def find_numerals(text: str) -> list[Numeral]:
@@ -209,7 +219,7 @@ def find_numerals(text: str) -> list[Numeral]:
     for m in _WITH_ARTICLE.finditer(text):
         name = m.lastgroup or ""
         if name in ("one", "half_of"):
-            value = 1.0 if name == "one" else 0.5
+            value = 1.0 if name == "one" else _PART_OF[(m["quarters"] or "half").lower()]
         elif m["half_scale"]:
             value = SCALES[m["half_scale"].lower()] / 2
         elif m["scale"]:
@@ -218,18 +228,26 @@ def find_numerals(text: str) -> list[Numeral]:
             value = 6.0 if m["half"] else 12.0
         significant = value if m["scale"] else max(1.0, value / 5) if m["half_scale"] else 1.0
         start = m.start(name) if name in ("one", "half_of") else m.start()
-        found.append(Numeral(start, m.end(), (value,), "", significant, significant, in_words=True))
+        found.append(
+            Numeral(
+                start, m.end(), (value,), "", significant, significant,
+                in_words=True, weak=bool(m["quarters"]),
+            )
+        )  # fmt: skip
+    whole = list(found)
     for m in _SHARE.finditer(text):
+        if any(n.start < m.end() and m.start() < n.end for n in whole):
+            continue
         share = 50.0
         if m["part"]:
             share = 100.0 * _COUNTS.get(m["count"].lower(), 1) / _PARTS[m["part"].lower()]
-        found.append(Numeral(m.start(), m.end(), (share,), in_words=True, share=True))
+        weak = bool(m["weak"])
+        found.append(Numeral(*m.span(), (share,), in_words=True, share=True, weak=weak))
     for numeral in [*_literals(text), *_spelt(text)]:
         if any(n.start < numeral.end and numeral.start < n.end for n in found):
             continue
-        if half := _AND_A_HALF.match(text, numeral.end):
-            numeral.values = tuple(v + 0.5 * numeral.scale for v in numeral.values)
-            numeral.last = numeral.significant = 0.1 * numeral.scale
+        if half := AND_A_HALF.match(text, numeral.end):
+            numeral.add_half()
             numeral.end = half.end()
             if half["scale"]:
                 numeral.rescale(SCALES[half["scale"].strip().lower()])
