@@ -125,9 +125,7 @@ class Gathering(Loaded):
             sources, groups = store.sources(), self.settings.as_groups
             seen, scope = in_scope(sources, groups=groups), in_scope(sources, where, groups)
             if where and not scope:
-                raise StoreError(
-                    f"{store.place}: no source fulfils {' and '.join(self.settings.where)}"
-                )
+                work.notes.append(f"no source fulfils {' and '.join(self.settings.where)}")
             half = sum(not s.complete for s in sources if scope is None or s.source in scope)
             work.note(half, "sources that an indexing run has not finished: index again")
             find = partial(
