@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.serve.audit import AuditLog
@@ -19,56 +19,47 @@ LOOK, DAY = 3600.0, 86400.0
 logger = logging.getLogger(__name__)
 
 
-class Retention:
-    """A thread that deletes what is kept long enough, with its reviews; each deletion is logged.
+@contextmanager
+def retention(jobs: Jobs, reviews: Reviews, audit: AuditLog, days: float) -> Iterator[None]:
+    """Meanwhile a thread deletes what is kept long enough: as it begins, and each hour.
 
     Args:
         jobs: the checks.
         reviews: what people say of them.
-        audit: whose lines stay.
+        audit: gets a line for each that is deleted; its lines stay.
         days: how long a check is kept after it has ended, more than 0.
     """
+    stopping = threading.Event()
 
-    def __init__(self, jobs: Jobs, reviews: Reviews, audit: AuditLog, days: float) -> None:
-        self._jobs, self._reviews, self._audit, self._days = jobs, reviews, audit, days
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="retention", daemon=True)
-
-    def __enter__(self) -> Self:
-        """Begin to delete."""
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self._stopping.set()
-        self._thread.join()
-
-    def delete(self) -> None:
-        """Delete what has ended that long ago.
-
-        Raises:
-            StoreError: if it cannot be deleted, or that cannot be logged.
-        """
-        for id_ in self._jobs.ended_before(time.time() - self._days * DAY):
-            self._audit.add("server", "check.deleted", check=id_)
-            self._reviews.delete(id_)
-            self._jobs.delete(id_)
-
-    def _watch(self) -> None:
+    def watch() -> None:
         while True:
             try:
-                self.delete()
+                delete_old(jobs, reviews, audit, days)
             except StoreError as error:
                 logger.warning("%s", error)
             except Exception as error:
                 # Whatever it is may pass, and what has to go has to go. Without the message, which
                 # may hold a text.
                 logger.error("checks to be deleted: %s", type(error).__name__)
-            if self._stopping.wait(LOOK):
+            if stopping.wait(LOOK):
                 return
+
+    thread = threading.Thread(target=watch, name="retention", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
+
+
+def delete_old(jobs: Jobs, reviews: Reviews, audit: AuditLog, days: float) -> None:
+    """Delete the checks that ended so many days ago, with their reviews.
+
+    Raises:
+        StoreError: if one cannot be deleted, or that cannot be logged.
+    """
+    for id_ in jobs.ended_before(time.time() - days * DAY):
+        audit.add("server", "check.deleted", check=id_)
+        reviews.delete(id_)
+        jobs.delete(id_)

@@ -33,7 +33,7 @@ from factcheck_local.serve.jobs import SAME, UNDONE, Jobs
 from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.requests import SearchRequest, digest_of, emptied, work_of
-from factcheck_local.serve.retention import Retention
+from factcheck_local.serve.retention import retention
 from factcheck_local.serve.reviews import Reviews
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.webhooks import Webhooks
@@ -132,7 +132,7 @@ class Service:
         #: What runs beside the routes.
         self.beside: list[AbstractContextManager[object]] = [self.supervisor, webhooks]
         if config.keep_days is not None:
-            self.beside.append(Retention(self.jobs, self.reviews, self.audit, config.keep_days))
+            self.beside.append(retention(self.jobs, self.reviews, self.audit, config.keep_days))
         if config.folders:
             task = replace(task, jobs=str(self.indexing.path), folders=config.folders)
             self.beside.append(Supervisor(self.indexing, task))

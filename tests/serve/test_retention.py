@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from factcheck_local.core.errors import StoreError
 from factcheck_local.serve.audit import AuditLog, verified
 from factcheck_local.serve.jobs import Jobs
-from factcheck_local.serve.retention import DAY, Retention
+from factcheck_local.serve.retention import DAY, delete_old
 from factcheck_local.serve.reviews import Reviews
 
 from .conftest import service_of
@@ -49,7 +49,7 @@ def test_what_ended_long_ago_goes_with_all_that_is_kept_of_it(
     old = done(jobs, reviews, "an old secret", days_ago=31)
     young = done(jobs, reviews, "young", days_ago=29)
     waits = submit(jobs, "waits")
-    Retention(jobs, reviews, AuditLog(log), 30).delete()
+    delete_old(jobs, reviews, AuditLog(log), 30)
     with pytest.raises(KeyError):
         jobs.find(old)
     assert (jobs.events(old), reviews.all(old)) == ([], [])
@@ -68,18 +68,18 @@ def test_what_ended_long_ago_goes_with_all_that_is_kept_of_it(
 def test_what_cannot_be_logged_is_not_deleted(jobs: Jobs, reviews: Reviews, tmp_path: Path) -> None:
     old = done(jobs, reviews, "old", days_ago=2)
     with pytest.raises(StoreError):
-        Retention(jobs, reviews, AuditLog(tmp_path / "nowhere" / "audit.jsonl"), 1).delete()
+        delete_old(jobs, reviews, AuditLog(tmp_path / "nowhere" / "audit.jsonl"), 1)
     assert jobs.find(old).state == "done"
 
 
 def test_a_server_that_is_told_so_deletes_as_it_starts(serve: Serve) -> None:
     service = service_of(serve())
-    assert not any(isinstance(one, Retention) for one in service.beside)
+    usual = len(service.beside)
     done(service.jobs, service.reviews, "old", days_ago=8)
     service = service_of(serve(keep_days=7.0))
     assert service.jobs.counts() == {"done": 1}
-    (retention,) = [one for one in service.beside if isinstance(one, Retention)]
-    with retention:
+    (deleting,) = service.beside[usual:]
+    with deleting:
         patience = time.monotonic() + 10
         while service.jobs.counts() and time.monotonic() < patience:
             time.sleep(0.05)

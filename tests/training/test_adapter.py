@@ -357,6 +357,34 @@ def test_an_adapter_is_taken_up_as_the_same_map_or_not_at_all(tmp_path: Path) ->
             taken_up(out, weights(5, layers), 2.0)
 
 
+def test_the_mean_of_two_adapters_is_that_of_their_maps(tmp_path: Path) -> None:
+    name = "model.layers.3.self_attn.q_proj"
+    draw = torch.Generator().manual_seed(0)
+
+    def made(rank: int, file: str) -> torch.Tensor:
+        """An adapter of rank 1 in so many rows, exported and as it was trained; its map."""
+        a, b = torch.randn(1, 64, generator=draw), torch.randn(32, 1, generator=draw)
+        weights = {f"{name}.a": a.repeat(rank, 1) / rank, f"{name}.b": b.repeat(1, rank)}
+        saved = {"adapter": weights, "rank": rank, "alpha": 2.0 * rank, "first_layer": 3}
+        torch.save(saved, tmp_path / f"{file}.pt")
+        arguments = [str(tmp_path / f"{file}.pt"), "--out", str(tmp_path / f"{file}.gguf")]
+        assert CliRunner().invoke(export, arguments).exit_code == 0
+        return b @ a
+
+    one, two = made(4, "one"), made(3, "two")
+    both = tmp_path / "both.gguf"
+    given = [str(tmp_path / "one.pt"), "--mean", str(tmp_path / "two.gguf"), "--out", str(both)]
+    assert CliRunner().invoke(export, [*given, "--rank", "2"]).exit_code == 0
+    found = weights_of(both)
+    assert found[f"{name}.a"].shape == (2, 64)
+    assert torch.allclose(found[f"{name}.b"] @ found[f"{name}.a"], (one + two) / 2, atol=0.1)
+    assert float(GGUFReader(both).fields["adapter.lora.alpha"].contents()) == 4.0
+    torch.save(torch.load(tmp_path / "one.pt") | {"alpha": 4.0}, tmp_path / "one.pt")
+    refused = CliRunner().invoke(export, given)
+    assert refused.exit_code == 2
+    assert "--mean" in refused.output
+
+
 def test_what_a_dev_set_has_is_left_out(tmp_path: Path) -> None:
     dev = tmp_path / "dev.jsonl"
     other = Group("one", "", "A passage that no dev set has a sentence of.", GROUP.claims)

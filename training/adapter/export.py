@@ -6,14 +6,15 @@ r"""Write a trained adapter as a GGUF file that llama.cpp puts on the unchanged 
 The file is named by the prompt that the adapter was trained with. Prints the table for the
 model's card. Half of each product, the one with rows as long as the model is wide, is written in
 8 bits (Q8_0); the other half has rows of the rank, too short for blocks of 32. ``--rank`` writes
-a smaller file than the run trained.
+a smaller file than the run trained; ``--mean`` the mean of the run and of the file that it began
+with, which keeps more of what that one knew.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import click
@@ -101,6 +102,41 @@ def taken_up(
         scale: alpha / rank of the fresh ones.
 
     Raises:
+        click.BadParameter: see ``fitting``.
+    """
+    return widened(fitting(path, fresh, scale, option="--from"), fresh)
+
+
+def mean(
+    weights: Mapping[str, torch.Tensor], others: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """The mean of two adapters' maps, as one of both ranks together (Wortsman et al. 2022).
+
+    It stands for that where alpha / rank is the same for all three.
+
+    Args:
+        weights: by name; ``a`` of shape (r, inputs), ``b`` of shape (outputs, r).
+        others: the same with a rank of their own.
+    """
+    return {
+        name: torch.cat([w, others[name]]) if name.endswith(".a")
+        else torch.cat([w, others[name]], dim=1) / 2
+        for name, w in weights.items()
+    }  # fmt: skip
+
+
+def fitting(
+    path: Path, names: Collection[str], scale: float, *, option: str
+) -> dict[str, torch.Tensor]:
+    """The weights of an exported adapter that is on the same layers, with the same scale.
+
+    Args:
+        path: the file.
+        names: of the other one's weights.
+        scale: its alpha / rank.
+        option: by which the file was given.
+
+    Raises:
         click.BadParameter: if its scale is another, or it is on other layers.
     """
     weights = weights_of(path)
@@ -108,14 +144,14 @@ def taken_up(
     own = alpha / next(len(w) for name, w in weights.items() if name.endswith(".a"))
     if not math.isclose(own, scale, rel_tol=1e-6):
         raise click.BadParameter(
-            f"{path} has alpha / rank {own:g}, this run {scale:g}", param_hint="--from"
+            f"{path} has alpha / rank {own:g}, this run {scale:g}", param_hint=option
         )
-    if weights.keys() != fresh.keys():
+    if weights.keys() != set(names):
         first = min(int(name.split(".")[2]) for name in weights)
         raise click.BadParameter(
-            f"{path} is on other layers than this run: --first-layer {first}", param_hint="--from"
+            f"{path} is on other layers than this run: --first-layer {first}", param_hint=option
         )
-    return widened(weights, fresh)
+    return weights
 
 
 def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch.Tensor]:
@@ -150,14 +186,25 @@ def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch
 @click.option(
     "--rank", type=click.IntRange(min=1), help="To be brought to; default: as it was trained."
 )
-def main(trained: Path, out: Path, architecture: str, rank: int | None) -> None:
+@click.option(
+    "--mean",
+    "other",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An exported adapter: write the mean of both instead.",
+)
+def main(trained: Path, out: Path, architecture: str, rank: int | None, other: Path | None) -> None:
     """Export TRAINED, an adapter.pt or state.pt of a run."""
     saved = torch.load(trained, weights_only=True)
-    alpha, adapter = float(saved["alpha"]), saved["adapter"]
-    if rank is not None:
-        if rank > saved["rank"]:
-            raise click.BadParameter(f"{trained} has {saved['rank']}", param_hint="--rank")
-        alpha, adapter = alpha * rank / saved["rank"], truncated(adapter, rank)
+    full, adapter = saved["rank"], saved["adapter"]
+    scale = float(saved["alpha"]) / full
+    if rank is not None and rank > full:
+        raise click.BadParameter(f"{trained} has {full}", param_hint="--rank")
+    rank = rank or full
+    if other is not None:
+        adapter = mean(adapter, fitting(other, adapter.keys(), scale, option="--mean"))
+    if other is not None or rank < full:
+        adapter = truncated(adapter, rank)
+    alpha = scale * rank
     out.parent.mkdir(parents=True, exist_ok=True)
     writer = GGUFWriter(out, architecture)
     writer.add_type("adapter")
