@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.reader import LIMITS_MEMORY, ReadLimits
 from factcheck_local.indexer.reliability import PROFILE_NAME, ReliabilityProfile, is_glob
 from factcheck_local.indexer.store import Store
-from factcheck_local.indexer.survey import Root, existing, known_roots
+from factcheck_local.indexer.survey import existing, known_roots
 from factcheck_local.indexer.sync import SyncReport, sync
 from factcheck_local.indexer.watch import changes
 from factcheck_local.models.contracts import Embedder
@@ -100,6 +100,13 @@ def _globs(
 @click.option(
     "--exclude", multiple=True, metavar="GLOB", callback=_globs, help="Leave these files out."
 )
+@click.option(
+    "--forget",
+    multiple=True,
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Remove the sources of this file or folder, gone or not.",
+)
 @click.option("--embedder", default=DEFAULT_EMBEDDER, show_default=True, help="Embedding model.")
 @click.option("--rebuild", is_flag=True, help="Forget the store and index everything anew.")
 @click.option("--watch", is_flag=True, help="Go on, and index again whenever a file changes.")
@@ -128,6 +135,7 @@ def command(
     reliability: Path | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    forget: tuple[Path, ...],
     embedder: str,
     rebuild: bool,
     watch: bool,
@@ -152,6 +160,8 @@ def command(
         ReliabilityProfile.load(
             reliability
         )  # what is wrong with it is said before anything is done
+    if forget and (watch or rebuild):
+        raise click.UsageError("--forget takes neither --watch nor --rebuild")
     if watch and workers is not None:
         raise click.UsageError("--watch embeds here, without --workers")
     place = store_to_write(store_path)
@@ -170,10 +180,11 @@ def command(
                 limits=ReadLimits(**limits),
                 ocr=ocr,
                 at_once=at_once,
+                forget=forget,
             )
             _name_languages(report)
             if profile is None:
-                _name_unruled(known_roots(store))
+                _name_unruled(store)
             return report, store.count()
 
     show = _write if as_json else _show
@@ -241,8 +252,10 @@ def _name_languages(report: SyncReport) -> None:
         complain(f"{what} in another language, and {MODELS_READ}: {shown}{more}", None, 0)
 
 
-def _name_unruled(roots: Sequence[Root]) -> None:
+def _name_unruled(store: Store) -> None:
     """Say on stderr which folders a profile around them does not hold for: its labels neither."""
+    used = {record.root for record in store.sources()}
+    roots = [root for root in known_roots(store) if root.label in used]
     for inner in roots:
         for outer in roots:
             rules = outer.path / PROFILE_NAME

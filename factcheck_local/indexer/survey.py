@@ -86,17 +86,23 @@ class Survey:
 
 
 def survey(
-    paths: Sequence[Path], store: Store, include: Sequence[str] = (), exclude: Sequence[str] = ()
+    paths: Sequence[Path],
+    store: Store,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    forget: Sequence[Path] = (),
 ) -> Survey:
     """Look for files below the paths, and in the store for what is gone from there.
 
     Files given by name are taken whatever the globs say and even if hidden.
     ``include`` narrows the run: what it leaves out stays in the store as it is.
-    What ``exclude`` matches leaves the store. New roots are remembered.
+    What ``exclude`` matches leaves the store, and what lies at or below a path of ``forget``,
+    which need not exist any more. New roots are remembered.
 
     Raises:
-        InputError: if a path does not exist or cannot be stored, a glob is none, or there is
-            nothing to index.
+        InputError: if a path does not exist or cannot be stored, a glob is none, there is
+            nothing to index, nothing of what is to be forgotten is in the store, or it is
+            to be indexed as well.
     """
     for glob in (*include, *exclude):
         if not is_glob(glob):
@@ -112,6 +118,8 @@ def survey(
         search.look(path)
     search.settle(records, given)
     found = search.found
+    for path in forget:
+        _forget(path, known, records, found)
     if not found.files and not found.gone:
         reasons = sorted({entry.reason for entry in found.skipped}) or ["no files"]
         where = ", ".join(map(str, paths)) or "nothing given"
@@ -127,6 +135,32 @@ def survey(
                 raise InputError(f"{writable(str(root.path))}: its name is not valid UTF-8")
             store.add_root(root.label, Path(at).as_posix())
     return found
+
+
+def _forget(
+    given: Path, known: Iterable[Root], records: Iterable[SourceRecord], found: Survey
+) -> None:
+    """Have what the store knows of a file or folder removed, whether or not that is still there."""
+    top = given.resolve()
+    roots = {root.label: root.path for root in known}
+    before = {entry.source for entry in found.gone}
+    there = any(top in (at, *at.parents) for at in roots.values())
+    for record in records:
+        path = roots[record.root] / record.name
+        if top not in (path, *path.parents):
+            continue
+        if record.source in found.files:
+            raise InputError(f"{given}: is to be indexed and to be forgotten")
+        there = True
+        if record.source not in before:
+            found.gone.append(SourceEntry(record.source, "forgotten"))
+    if not there:
+        raise InputError(f"{given}: nothing of it is in the store")
+    for root in known:
+        if top in (root.path, *root.path.parents):
+            found.below.append(root.below(root.path))
+        elif root.path in top.parents:
+            found.below += [root.source(top), f"{root.source(top)}/"]
 
 
 def existing(paths: Iterable[Path]) -> list[Path]:

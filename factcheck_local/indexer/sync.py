@@ -96,6 +96,7 @@ def sync(
     ocr: bool = False,
     today: date | None = None,
     at_once: int = 1,
+    forget: Sequence[Path] = (),
 ) -> SyncReport:
     """Index what is new or changed below the paths, and remove what is gone from there.
 
@@ -119,9 +120,11 @@ def sync(
         today: the day from which ages of documents count; None is the first of this month, so
             that priors, and with them the index digest, stay the same for a month.
         at_once: batches that the embedder takes at the same time, each from a thread of its own.
+        forget: files and folders, gone or not, whose sources leave the store.
 
     Raises:
-        InputError: if a path does not exist, or there is nothing to index.
+        InputError: if a path does not exist, there is nothing to index, or nothing of a path
+            to be forgotten is in the store.
         ProfileError: if a profile is wrong; then nothing has changed.
         StoreError: if the store was made with another embedder, or another run
             is writing to it.
@@ -133,7 +136,7 @@ def sync(
         embedder = for_passages(load_model(made.embedder.id, "embedder"))
     made.check(Fingerprint.of(embedder, made.chunker), store.place)
     with store.writing():
-        plan = survey(paths, store, include, exclude)
+        plan = survey(paths, store, include, exclude, forget)
         roots = plan.roots | {root for root, _ in plan.files.values()}
         profiles = {r.label: profile or ReliabilityProfile.beside(r.path) for r in roots}
         since = today or datetime.now(UTC).date().replace(day=1)

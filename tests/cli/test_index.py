@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,6 +50,22 @@ def test_a_wrong_path_or_profile_does_not_cost_the_index(tmp_path: Path) -> None
     for path in (tmp_path / "dcos", docs, docs / "a.md"):
         assert factcheck("index", path, "--rebuild", *store).code == 2
         assert factcheck("search", "leave", *store, "--json").out == kept
+
+
+def test_forgetting_a_folder_that_is_gone(tmp_path: Path) -> None:
+    store = ("--store", tmp_path / "s")
+    for name in ("docs", "old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.md").write_text(f"Leave is 25 days in {name}.")
+        assert factcheck("index", tmp_path / name, *store).code == 0
+    shutil.rmtree(tmp_path / "old")
+    again = ("index", tmp_path / "docs", "--forget", tmp_path / "old", *store)
+    for other in ("--rebuild", "--watch"):
+        done = factcheck(*again, other)
+        assert (done.code, "--forget takes neither" in done.err) == (2, True)
+    done = factcheck(*again)
+    assert done.out.startswith("removed: old/old.md: forgotten\n")
+    assert "0 indexed, 1 unchanged, 1 removed" in done.out
 
 
 def test_a_profile_around_a_folder_that_was_indexed_by_itself_is_named(tmp_path: Path) -> None:

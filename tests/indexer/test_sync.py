@@ -1012,6 +1012,34 @@ def test_part_of_a_known_folder(corpus: Path, store: Store, embedder: HashingEmb
     assert store.roots() == {"": "docs"}
 
 
+def test_a_folder_that_is_gone_is_forgotten(
+    corpus: Path, store: Store, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    """What stood in it is no evidence any more, and the others stay as they are."""
+    wiki, left = tmp_path / "wiki", corpus / "left.md"
+    write(corpus, {"a.md": "text", "left.md": "text", "sub/c.md": "text"})
+    write(wiki, {"a.md": "wiki text", "b.odt": b"PK"})
+    sync([corpus, wiki], store, embedder)
+    shutil.rmtree(wiki)
+    with pytest.raises(InputError, match="wiki: no such file or folder"):
+        sync([wiki], store, embedder)
+    report = sync([corpus], store, embedder, forget=[wiki])
+    assert report.removed == (SourceEntry("wiki/a.md", "forgotten"),)
+    assert [record.source for record in store.sources()] == [
+        "docs/a.md",
+        "docs/left.md",
+        "docs/sub/c.md",
+    ]
+    assert store.left_out() == ()
+    assert store.faults() == ()
+    with pytest.raises(InputError, match=r"left\.md: is to be indexed and to be forgotten"):
+        sync([corpus], store, embedder, forget=[left])
+    with pytest.raises(InputError, match="other: nothing of it is in the store"):
+        sync([corpus], store, embedder, forget=[tmp_path / "other"])
+    report = sync([corpus / "a.md"], store, embedder, forget=[left, corpus / "sub"])
+    assert sources(report.removed) == ["docs/left.md", "docs/sub/c.md"]
+
+
 @both_kinds
 def test_folder_around_a_known_one(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
     write(corpus, FILES)
