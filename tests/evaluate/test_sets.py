@@ -136,6 +136,7 @@ def test_the_sets_that_are_held_out_stay_the_same() -> None:
         "corvane-appliance-warranty",
         "fh-traunfeld-exams",
         "fjordlast-notice",
+        "gantry-hall-event-venue-documents",
         "haldane-post-parental-documents",
         "halden-runbooks-documents",
         "halvard-quist-the-move-to-dockside",
@@ -143,9 +144,12 @@ def test_the_sets_that_are_held_out_stay_the_same() -> None:
         "halvorsund-university-fees-documents",
         "harbour-trust-volunteer-guide",
         "harrow-lifts-service-contract-documents",
+        "hollinbrook-day-clinic-documents",
         "hradnik-cars",
         "inkwren-notes-releases",
+        "ivorsund-glass-shift-work",
         "karst-home-care-electric-cars-for-the-rounds",
+        "kestorby-bank-accounts-documents",
         "larkmoor-leave-documents",
         "library-of-brennmoor-documents",
         "longshore-investigations-newsroom-handbook",
@@ -153,11 +157,14 @@ def test_the_sets_that_are_held_out_stay_the_same() -> None:
         "mica-sensor-development-project-documents",
         "nordhavn-support-sla",
         "nordlys-laboratory-manual",
+        "obermark-photonics-visitors",
         "ostrander-kitchenware-recall-of-the-vapo-6",
+        "ostravent-biologics-sop-documents",
         "quillfern-expenses-documents",
         "quillon-group-data-protection-documents",
         "ravensholt-logistics-warehouses",
         "skeinlog-retention",
+        "solhaven-dairy-food-safety-documents",
         "sundara-leave",
         "tarnholt-backup-documents",
         "tessellate-foods-pack-and-line-sheets",
@@ -167,7 +174,7 @@ def test_the_sets_that_are_held_out_stay_the_same() -> None:
         "verdance-gifts-conduct-documents",
         "wexcombe-parking",
     ]
-    assert len(sets.load(AUTHORED, held_out=False).items) == 156 - 38
+    assert len(sets.load(AUTHORED, held_out=False).items) == 188 - 45
 
 
 def test_training_takes_the_same_rule() -> None:

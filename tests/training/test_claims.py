@@ -53,8 +53,8 @@ def text_of(tokens: torch.Tensor) -> str:
 def test_every_answer_is_on_one_side(
     kept: list[LabelledAnswer], held_out: list[LabelledAnswer]
 ) -> None:
-    assert len(kept) + len(held_out) == 226
-    assert 25 <= len(held_out) <= 50
+    assert len(kept) + len(held_out) == 272
+    assert 30 <= len(held_out) <= 60
     assert not {a.text for a in kept} & {a.text for a in held_out}
 
 
@@ -141,8 +141,8 @@ def test_the_rate_warms_up_and_falls() -> None:
 
 def test_every_correction_is_on_one_side_and_says_why() -> None:
     kept, held_out = (corrections(CORRECTIONS, held_out=h) for h in (False, True))
-    assert len(kept) + len(held_out) == 381
-    assert 40 <= len(held_out) <= 90
+    assert len(kept) + len(held_out) == 531
+    assert 50 <= len(held_out) <= 110
     assert all(item.quote in item.passage for item in (*kept, *held_out))
 
 

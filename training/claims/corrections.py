@@ -40,13 +40,13 @@ class LabelledCorrection:
     kind: str
 
 
-def corrections(folder: Path, *, held_out: bool) -> list[LabelledCorrection]:
-    """The rows of ``training/data/corrections``, those held out or the others."""
+def corrections(place: Path, *, held_out: bool) -> list[LabelledCorrection]:
+    """The rows of ``training/data/corrections`` or of a file there, held out or the others."""
     fields = LabelledCorrection.__dataclass_fields__
-    rows = map(json.loads, (folder / "corrections.jsonl").read_text(encoding="utf-8").splitlines())
     return [
         LabelledCorrection(**{name: row[name] for name in fields})
-        for row in rows
+        for path in (sorted(place.glob("*.jsonl")) if place.is_dir() else (place,))
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
         if is_held_out(row["question"]) == held_out
     ]
 

@@ -151,9 +151,12 @@ def main(
         for answer in _part(answers(path, held_out=False), shares.pop(path.stem, 1.0), rng)
         for taught in packer.pack(_drawn(answer, rng), most=tokens)
     ]
-    wrong = corrections(own / "corrections", held_out=False)
     lessons += packed(
-        _part(wrong, shares.pop("corrections", 1.0), rng),
+        [
+            wrong
+            for path in sorted((own / "corrections").glob("*.jsonl"))
+            for wrong in _part(corrections(path, held_out=False), shares.pop(path.stem, 1.0), rng)
+        ],
         tokenize=model.tokenize,
         template=chat_format(template),
         prompt=load_prompt(CORRECT),

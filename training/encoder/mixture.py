@@ -27,6 +27,9 @@ AUTHORED = {
     "pages-science": 0.06,
     "pages-culture": 0.06,
     "pages-everyday": 0.06,
+    "handbook-people": 0.05,
+    "handbook-technical": 0.05,
+    "web-checks": 0.08,
 }
 
 #: The same by file of sets.
@@ -39,6 +42,8 @@ SETS = {
     "regulated": 0.045,
     "institutions": 0.045,
     "products": 0.045,
+    "offices": 0.045,
+    "services": 0.045,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.
