@@ -207,8 +207,8 @@ def test_a_passage_that_shares_a_held_out_sentence_is_not_read(data: Path, tmp_p
 def test_a_run_that_is_broken_off_goes_on_as_if_it_had_not_been(
     base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(out: Path) -> dict[str, float]:
-        arguments = ["--base", base, "--layers", 1, "--public", data, "--own", data]
+    def run(out: Path, *others: object) -> dict[str, float]:
+        arguments = ["--base", base, "--layers", 1, "--public", data, "--own", data, *others]
         arguments += ["--out", out, "--pairs", 60, "--tokens", 256, "--max-tokens", 64]
         train.main([str(a) for a in arguments], standalone_mode=False)
         found: dict[str, float] = json.loads((out / "run.json").read_text())
@@ -233,6 +233,8 @@ def test_a_run_that_is_broken_off_goes_on_as_if_it_had_not_been(
     assert whole["steps"] > 3
     # Nothing is left to do.
     assert run(tmp_path / "broken") == rest
+    with pytest.raises(click.UsageError, match=r"begun otherwise: lr was 6e-05, is 0\.5"):
+        run(tmp_path / "broken", "--lr", 0.5)
     trained = [
         BertForSequenceClassification.from_pretrained(tmp_path / name / "model")
         for name in ("whole", "broken")

@@ -32,6 +32,7 @@ from training.adapter.model import Adapted, load, loss_of
 from training.adapter.packing import Packer
 from training.mixture import without
 from training.overlap import Held
+from training.resuming import arguments, check_arguments
 
 DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 300
@@ -107,6 +108,7 @@ def main(
     state, done = out / "state.pt", Progress()
     if state.exists():
         saved = torch.load(state, weights_only=True)
+        check_arguments(saved.get("arguments"))
         model.restore(saved["adapter"])
         optimizer.load_state_dict(saved["optimizer"])
         done = Progress(**saved["progress"])
@@ -138,6 +140,7 @@ def main(
             loss_sum, count_sum = 0.0, 0
         if done.seconds - last_save > SAVE_SECONDS or done.claims >= total:
             kept = {"optimizer": optimizer.state_dict(), "progress": asdict(done)}
+            kept["arguments"] = arguments()
             torch.save(_saved(model, rank, first_layer) | kept, state.with_suffix(".new"))
             state.with_suffix(".new").replace(state)
             last_save = done.seconds

@@ -31,6 +31,7 @@ from training.adapter.model import Adapted, load
 from training.claims.answers import LabelledAnswer, answers, needs_question
 from training.claims.corrections import corrections, packed
 from training.claims.packing import Packer, Taught
+from training.resuming import arguments, check_arguments
 
 DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 300
@@ -172,6 +173,7 @@ def main(
     state, step, seconds = out / "state.pt", 0, 0.0
     if state.exists():
         saved = torch.load(state, weights_only=True)
+        check_arguments(saved.get("arguments"))
         model.restore(saved["adapter"])
         optimizer.load_state_dict(saved["optimizer"])
         step, seconds = saved["step"], saved["seconds"]
@@ -203,6 +205,7 @@ def main(
             kinds, words = [], []
         if seconds - last_save > SAVE_SECONDS or step == steps:
             here = {"optimizer": optimizer.state_dict(), "seconds": seconds, "step": step}
+            here["arguments"] = arguments()
             torch.save(_saved(model, rank, first_layer) | here, state.with_suffix(".new"))
             state.with_suffix(".new").replace(state)
             last_save = seconds

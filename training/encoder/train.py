@@ -31,6 +31,7 @@ from training.adapter.model import loss_of
 from training.encoder.mixture import soft_source, sources
 from training.encoder.reading import Reader, batches
 from training.overlap import Held
+from training.resuming import arguments, check_arguments
 
 DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 240
@@ -202,12 +203,13 @@ def _save(path: Path, model: Any, optimizer: torch.optim.Optimizer, done: Progre
     """Write a run's state, the old one or the new one if that is interrupted."""
     new = path.with_suffix(".new")
     saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-    torch.save(saved | {"progress": asdict(done)}, new)
+    torch.save(saved | {"progress": asdict(done), "arguments": arguments()}, new)
     new.replace(path)
 
 
 def _restore(path: Path, model: Any, optimizer: torch.optim.Optimizer) -> Progress:
     saved = torch.load(path, weights_only=True, map_location="cpu")
+    check_arguments(saved.get("arguments"))
     model.load_state_dict(saved["model"])
     optimizer.load_state_dict(saved["optimizer"])
     return Progress(**saved["progress"])
