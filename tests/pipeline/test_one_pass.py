@@ -358,11 +358,17 @@ def test_a_number_counts_among_the_words_that_are_known() -> None:
         ("7.50%", "7.5%"),
         ("one day", "1 day"),
         ("zero euros", "0 euros"),
+        ("a test until 31.12.2024", "a test until 31 December 2024"),
+        ("a test on 2024-03-01", "a test on 1 March 2024"),
     ],
 )
 def test_a_number_may_be_written_otherwise(said: str, claim: str) -> None:
     found = apart(model(The=f"The lift has {claim}."), Answer(f"The lift has {said}."))
     assert [a.text for a in found.atoms] == [f"The lift has {claim}."]
+
+
+def test_the_parts_of_a_version_are_no_numbers_of_a_date() -> None:
+    assert not kept("The lift runs version 4.10.12.", "The lift runs version 4 of 10 December.")
 
 
 def test_a_comma_between_thousands_is_no_decimal_one() -> None:

@@ -14,6 +14,7 @@ from math import prod
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER_PART = re.compile(r"\d+")
 
 #: What joins clauses; an "and" between two numbers joins these.
 _COORDINATION = re.compile(r"[,;]?\s+(?:and(?!(?<=\d and)\s\d)|but|while|whereas)\s+|;\s+")
@@ -98,7 +99,8 @@ _CURRENCY = r"(?:[€$£]|\b(?:eur|usd|gbp|chf)\s?)"
 
 #: What is a number in another notation than ``numbers`` reads.
 _OTHERWISE = re.compile(
-    r"(?P<grouped>(?<![\d.,'’])\d{1,3}(?:['’\u00a0\u202f ]\d{3})+(?![\d'’]))"
+    r"(?P<date>(?<![\d./-])(?:\d{4}-\d\d?-\d\d?|\d\d?(?P<joint>[./-])\d\d?(?P=joint)\d{4})(?![\d/-]))"
+    r"|(?P<grouped>(?<![\d.,'’])\d{1,3}(?:['’\u00a0\u202f ]\d{3})+(?![\d'’]))"
     rf"|{_CURRENCY}(?P<money>\d+(?:[.,]\d+)?)\s?m\b"
     # "25,000" is no 25.
     r"|(?<![\d.,])(?P<count>\d+(?:\.\d+|,\d\d?)?)(?![.,]?\d)(?:\s?(?P<letter>k|mn|mio|bn|tn)\b)?"
@@ -186,12 +188,18 @@ def written_otherwise(text: str) -> dict[str, frozenset[str]]:
     """Numbers as they are written elsewhere, and as they stand: "$5m" is 5000000, "25'000" 25000.
 
     These are readings beside those of ``numbers``: letters that multiply, other separators of
-    thousands and decimals, zeros at the end, "one" and "zero".
+    thousands and decimals, zeros at the end, "one" and "zero"; and the parts of a date in digits,
+    since "31.12.2024" is 31 December 2024.
     """
     low = text.lower()
     found: dict[str, frozenset[str]] = {}
     for match in _OTHERWISE.finditer(low):
         stands = numbers(match[0])
+        if match["date"]:
+            for part in _NUMBER_PART.findall(match["date"]):
+                reading = str(int(part))
+                found[reading] = found.get(reading, frozenset()) | stands
+            continue
         if match["word"]:
             value = Decimal(match["word"] == "one")
         elif match["grouped"]:
