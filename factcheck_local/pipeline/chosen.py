@@ -11,7 +11,13 @@ from typing import Any
 
 from factcheck_local.core.errors import InputError
 from factcheck_local.pipeline.setting import Setting, unknown
-from factcheck_local.pipeline.settings import SETTINGS, Settings, is_idle, no_effect
+from factcheck_local.pipeline.settings import (
+    SETTINGS,
+    Settings,
+    check_value,
+    is_idle,
+    no_effect,
+)
 
 #: The file that holds settings, in the working directory or beside the store.
 FILE_NAME = "factcheck.toml"
@@ -177,7 +183,7 @@ def _merged(layers: Sequence[_Layer]) -> Chosen:
             continue
         layer = layers[rank[name]]
         try:
-            row.check(layer.values[name])
+            check_value(row, layer.values[name])
         except InputError as error:
             raise InputError(f"{layer.place}{error}", hint=error.hint) from error
         if is_idle(row, values):

@@ -219,9 +219,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse what no run can use; see the class."""
         for row in SETTINGS.values():
-            row.check(getattr(self, row.name))
-        for condition in self.where:
-            Condition.parse(condition)
+            check_value(row, getattr(self, row.name))
         for name in self.without_effect():
             if getattr(self, name) != SETTINGS[name].default:
                 raise no_effect(name)
@@ -261,6 +259,18 @@ def settings_line(values: Mapping[str, Any]) -> str:
     """See ``Settings.line``."""
     said = "|".join(f"{name}:{value}" for name, value in values.items())
     return f"factcheck-local:{__version__}|{said}"
+
+
+def check_value(row: Setting, value: object) -> None:
+    """Refuse a value that a setting cannot have, conditions on sources included.
+
+    Raises:
+        InputError: with the setting's name.
+    """
+    row.check(value)
+    if row.name == "where" and isinstance(value, tuple):
+        for condition in value:
+            Condition.parse(condition)
 
 
 def is_idle(row: Setting, values: Mapping[str, Any]) -> bool:

@@ -123,6 +123,7 @@ def test_a_wrong_one_is_named_on_one_line(assigned: str, message: str, hint: str
         ("[verify]\nk = '3'", "verify.k: expected a whole number from 1 to 1000, got '3'"),
         ("[verify]\nk = true", "verify.k: expected a whole number"),
         ("[verify]\nwhere = [1]", "verify.where: expected texts"),
+        ("[verify]\nwhere = ['owner']", "where: expected a condition such as"),
         ("[verify]\npreset = 3", "verify.preset: expected a name, got 3"),
         ("[verify]\nrelation = 'llm'\nbudget = 3", "budget: has no effect"),
         ("[presets.a]\nx = 1", "presets.a: no setting 'x'"),
