@@ -46,6 +46,7 @@ AUTHORED = {
     "handbook-people": 0.22,
     "handbook-technical": 0.2,
     "web-checks": 0.22,
+    "web-checks-2": 0.22,
 }
 
 #: The same by file of sets.
@@ -62,6 +63,8 @@ SETS = {
     "projects": 0.02,
     "offices": 0.1,
     "services": 0.18,
+    "intranets": 0.12,
+    "manuals": 0.12,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.

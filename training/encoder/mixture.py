@@ -29,7 +29,8 @@ AUTHORED = {
     "pages-everyday": 0.06,
     "handbook-people": 0.05,
     "handbook-technical": 0.05,
-    "web-checks": 0.08,
+    "web-checks": 0.06,
+    "web-checks-2": 0.06,
 }
 
 #: The same by file of sets.
@@ -44,6 +45,8 @@ SETS = {
     "products": 0.045,
     "offices": 0.045,
     "services": 0.045,
+    "intranets": 0.045,
+    "manuals": 0.045,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.
