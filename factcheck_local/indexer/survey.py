@@ -119,7 +119,7 @@ def survey(
     search.settle(records, given)
     found = search.found
     for path in forget:
-        _forget(path, known, records, found)
+        search.forget(path, records)
     if not found.files and not found.gone:
         reasons = sorted({entry.reason for entry in found.skipped}) or ["no files"]
         where = ", ".join(map(str, paths)) or "nothing given"
@@ -135,32 +135,6 @@ def survey(
                 raise InputError(f"{writable(str(root.path))}: its name is not valid UTF-8")
             store.add_root(root.label, Path(at).as_posix())
     return found
-
-
-def _forget(
-    given: Path, known: Iterable[Root], records: Iterable[SourceRecord], found: Survey
-) -> None:
-    """Have what the store knows of a file or folder removed, whether or not that is still there."""
-    top = given.resolve()
-    roots = {root.label: root.path for root in known}
-    before = {entry.source for entry in found.gone}
-    there = any(top in (at, *at.parents) for at in roots.values())
-    for record in records:
-        path = roots[record.root] / record.name
-        if top not in (path, *path.parents):
-            continue
-        if record.source in found.files:
-            raise InputError(f"{given}: is to be indexed and to be forgotten")
-        there = True
-        if record.source not in before:
-            found.gone.append(SourceEntry(record.source, "forgotten"))
-    if not there:
-        raise InputError(f"{given}: nothing of it is in the store")
-    for root in known:
-        if top in (root.path, *root.path.parents):
-            found.below.append(root.below(root.path))
-        elif root.path in top.parents:
-            found.below += [root.source(top), f"{root.source(top)}/"]
 
 
 def existing(paths: Iterable[Path]) -> list[Path]:
@@ -268,6 +242,30 @@ class _Search:
             path = root.path / record.name
             if not given.isdisjoint((path, *path.parents)):
                 self._settle(record, root, path, spelled.get(_folded(record.source)))
+
+    def forget(self, given: Path, records: Iterable[SourceRecord]) -> None:
+        """Have what the store knows of a file or folder removed, whether or not that is there."""
+        top = given.resolve()
+        by_label = {root.label: root for root in self.roots.values()}
+        gone = {entry.source for entry in self.found.gone}
+        known = any(top in (at, *at.parents) for at in self.roots)
+        for record in records:
+            root = by_label.get(record.root)
+            path = root and root.path / record.name
+            if path is None or top not in (path, *path.parents):
+                continue
+            if record.source in self.found.files:
+                raise InputError(f"{given}: is to be indexed and to be forgotten")
+            known = True
+            if record.source not in gone:
+                self.found.gone.append(SourceEntry(record.source, "forgotten"))
+        if not known:
+            raise InputError(f"{given}: nothing of it is in the store")
+        for at, root in self.roots.items():
+            if top in (at, *at.parents):
+                self.found.below.append(root.below(at))
+            elif at in top.parents:  # not `below`: a folder that is gone is none
+                self.found.below += [root.source(top), f"{root.source(top)}/"]
 
     def _settle(self, record: SourceRecord, root: Root, path: Path, twin: Path | None) -> None:
         names = record.name, record.source

@@ -14,7 +14,6 @@ from math import prod
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NUMBER_PART = re.compile(r"\d+")
 
 #: What joins clauses; an "and" between two numbers joins these.
 _COORDINATION = re.compile(r"[,;]?\s+(?:and(?!(?<=\d and)\s\d)|but|while|whereas)\s+|;\s+")
@@ -191,27 +190,31 @@ def written_otherwise(text: str) -> dict[str, frozenset[str]]:
     thousands and decimals, zeros at the end, "one" and "zero"; and the parts of a date in digits,
     since "31.12.2024" is 31 December 2024.
     """
-    low = text.lower()
     found: dict[str, frozenset[str]] = {}
-    for match in _OTHERWISE.finditer(low):
+    for match in _OTHERWISE.finditer(text.lower()):
         stands = numbers(match[0])
-        if match["date"]:
-            for part in _NUMBER_PART.findall(match["date"]):
-                reading = str(int(part))
-                found[reading] = found.get(reading, frozenset()) | stands
-            continue
-        if match["word"]:
-            value = Decimal(match["word"] == "one")
-        elif match["grouped"]:
-            value = Decimal(re.sub(r"\D", "", match["grouped"]))
-        else:
-            value = Decimal((match["count"] or match["money"]).replace(",", "."))
-            letter = "m" if match["money"] else match["letter"]
-            value *= _LETTERS[letter] if letter else 1
-        written = (match["count"] or "").replace(",", ".")
-        for reading in {_digits(value), written if not match["letter"] else ""} - {""}:
+        for reading in _readings(match):
             found[reading] = found.get(reading, frozenset()) | stands
     return found
+
+
+def _readings(match: re.Match[str]) -> set[str]:
+    """The numbers that a match of ``_OTHERWISE`` may be written as."""
+    if match["date"]:
+        parts = re.findall(r"\d+", match["date"])
+        if match["joint"] != "/":  # "12/31/2024" is written both ways
+            del parts[1]  # the month, which is no number where it is written out
+        return {str(int(part)) for part in parts}
+    if match["word"]:
+        value = Decimal(match["word"] == "one")
+    elif match["grouped"]:
+        value = Decimal(re.sub(r"\D", "", match["grouped"]))
+    else:
+        value = Decimal((match["count"] or match["money"]).replace(",", "."))
+        letter = "m" if match["money"] else match["letter"]
+        value *= _LETTERS[letter] if letter else 1
+    written = (match["count"] or "").replace(",", ".")
+    return {_digits(value), written if not match["letter"] else ""} - {""}
 
 
 def _plain(number: str) -> str:
