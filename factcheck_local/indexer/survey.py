@@ -251,8 +251,10 @@ class _Search:
         known = any(top in (at, *at.parents) for at in self.roots)
         for record in records:
             root = by_label.get(record.root)
-            path = root and root.path / record.name
-            if path is None or top not in (path, *path.parents):
+            if root is None:
+                continue
+            path = root.path / record.name
+            if top not in (path, *path.parents):
                 continue
             if record.source in self.found.files:
                 raise InputError(f"{given}: is to be indexed and to be forgotten")
