@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from factcheck_local.core import egress
@@ -57,6 +58,10 @@ class EmbeddingWorker:
             return error
 
 
+class _LostError(FactcheckError):
+    """A worker ended before it was ready."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Hired:
     seat: Seat
@@ -67,14 +72,15 @@ class SharedEmbedder(Closing):
     """An embedder by workers; implements ``Embedder``. A context manager, with which they end.
 
     As many threads as there are workers may embed at once, each one's texts with one worker. Where
-    that one is lost, they go to another, and a new one starts in its place. A vector depends on its
-    text alone, so it is the same whoever makes it.
+    that one is lost, they go to another, and a new one starts in its place; if that is lost before
+    it is ready, as on a node that died, the others do without it. A vector depends on its text
+    alone, so it is the same whoever makes it.
 
     Attributes:
         id: of the embedder.
         sha256: of its files.
         dimension: of its vectors.
-        workers: how many there are.
+        workers: how many there were at first.
     """
 
     def __init__(
@@ -96,7 +102,8 @@ class SharedEmbedder(Closing):
         self._ray = ray
         self._name = name
         self._class = ray.remote(worker)
-        self._free: SimpleQueue[_Hired] = SimpleQueue()
+        # None once there is no worker any more, so that nobody waits for one.
+        self._free: SimpleQueue[_Hired | None] = SimpleQueue()
         self._hired: list[_Hired] = []
         self._identity: _Identity | None = None
         try:
@@ -107,7 +114,8 @@ class SharedEmbedder(Closing):
         except BaseException:
             self.close()
             raise
-        self.workers = len(self._hired)
+        self.workers = self._left = len(self._hired)
+        self._counting = Lock()
         if not self.workers:
             raise FactcheckError("no worker is left: it has no node with a processor")
 
@@ -147,20 +155,24 @@ class SharedEmbedder(Closing):
             Shape (n, dimension), rows of Euclidean length 1.
 
         Raises:
-            FactcheckError: if a worker cannot, or `ATTEMPTS` were lost over these texts.
+            FactcheckError: if a worker cannot, `ATTEMPTS` were lost over these texts, or none is
+                left.
         """
-        why = ""
+        why = "all were lost"
         for _ in range(ATTEMPTS):
-            worker = self._free.get()
+            worker = left = self._free.get()
+            if worker is None:
+                self._free.put(None)
+                raise FactcheckError(f"no worker is left: {why}")
             try:
                 vectors = self._ray.get(worker.actor.embed.remote(list(texts)))
             except self._ray.exceptions.RayError as error:
                 why = last_line(error)
                 logger.info("a worker on %s was lost: %s", worker.seat.host, type(error).__name__)
-                worker = self._replaced(worker)
+                left = self._replaced(worker)
                 continue
             finally:
-                self._free.put(worker)
+                self._give_back(left)
             if isinstance(vectors, FactcheckError):
                 raise _from(worker, vectors)
             # Ray's arrays are read-only, and their memory is the cluster's.
@@ -168,12 +180,23 @@ class SharedEmbedder(Closing):
             return found
         raise FactcheckError(f"{ATTEMPTS} workers were lost over the same passages: {why}")
 
-    def _replaced(self, lost: _Hired) -> _Hired:
-        """A new worker where one was lost."""
+    def _replaced(self, lost: _Hired) -> _Hired | None:
+        """A new worker where one was lost; None if that one is lost, too."""
         self._ray.kill(lost.actor)
         worker = self._hire(lost.seat)
-        self._check(worker)
+        try:
+            self._check(worker)
+        except _LostError as error:
+            logger.info("%s; no other one starts there", error)
+            return None
         return worker
+
+    def _give_back(self, worker: _Hired | None) -> None:
+        """A worker is free again, or, with None, there is one less."""
+        with self._counting:
+            self._left -= worker is None
+            if worker is not None or not self._left:
+                self._free.put(worker)
 
     def _hire(self, seat: Seat) -> _Hired:
         self._hired.append(_Hired(seat, seat.hired(self._class, self._name)))
@@ -188,7 +211,7 @@ class SharedEmbedder(Closing):
                 hint="ray status: is it in use?",
             ) from error
         except self._ray.exceptions.RayError as error:
-            raise FactcheckError(f"worker on {worker.seat.host}: {last_line(error)}") from error
+            raise _LostError(f"worker on {worker.seat.host}: {last_line(error)}") from error
         if isinstance(said, FactcheckError):
             raise _from(worker, said)
         self._identity = self._identity or said

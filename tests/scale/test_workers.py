@@ -384,6 +384,67 @@ def check_sharing(shared: SharedEmbedder) -> None:
         shared.embed(["fail"])
 
 
+class Alone(Mortal):
+    """On a node that dies over the text "once": no other one starts there."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self._dead = Path(folder) / "dead"
+        self._node = ray_node()
+
+    def ready(self) -> tuple[str, str, int] | FactcheckError:
+        if self._dead.exists() and self._dead.read_text() == self._node:
+            os._exit(1)
+        return super().ready()
+
+    def embed(self, texts: Sequence[str]) -> FloatArray | FactcheckError:
+        if "once" in texts and not self._dead.exists():
+            self._dead.write_text(self._node)
+            os._exit(1)
+        return super().embed(texts)
+
+
+def ray_node() -> str:
+    import ray
+
+    return str(ray.get_runtime_context().get_node_id())
+
+
+def test_where_no_worker_starts_again_the_others_go_on(ray: Nodes, tmp_path: Path) -> None:
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        with SharedEmbedder(module, str(tmp_path), Alone) as shared:
+            assert shared.workers >= 2, "one on each node"
+            hosts = {shared.embed(["a"])[0, 1] for _ in range(2 * shared.workers)}
+            assert shared.embed(["once"])[0, 0] == 4, "another one has it"
+            left = {shared.embed(["a"])[0, 1] for _ in range(2 * shared.workers)}
+            assert len(left) == len(hosts) - 1
+            assert left < hosts
+
+
+class Gone(Alone):
+    """No other one starts anywhere."""
+
+    def ready(self) -> tuple[str, str, int] | FactcheckError:
+        if self._dead.exists():
+            os._exit(1)
+        return super().ready()
+
+
+def test_where_none_is_left_nobody_waits_for_one(ray: Nodes, tmp_path: Path) -> None:
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        with SharedEmbedder(module, str(tmp_path), Gone) as shared:
+            (tmp_path / "dead").write_text("all of them")
+            for _ in range(shared.workers):
+                with pytest.raises(FactcheckError, match=r"^no worker is left: |were lost over"):
+                    shared.embed(["end"])
+            with ThreadPoolExecutor(2) as pool:
+                for waiting in [pool.submit(shared.embed, ["a"]) for _ in range(2)]:
+                    with pytest.raises(FactcheckError, match=r"^no worker is left: "):
+                        waiting.result(timeout=60)
+
+
 def test_an_index_by_workers_is_the_one_made_here(ray: Nodes, desk: Path) -> None:
     plain, shared = desk / "s1", desk / "s2"
     assert factcheck("index", "docs", "--store", plain).code == 0
