@@ -10,8 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from factcheck_local.cli.places import named_place, open_stores
-from factcheck_local.core.errors import FactcheckError, InputError
-from factcheck_local.indexer.folder import outermost
+from factcheck_local.core.errors import FactcheckError, InputError, StoreError
+from factcheck_local.indexer.folder import find_store, outermost
 from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.cards import load_cards
 from factcheck_local.pipeline.chosen import PRESETS, SAID_NOW, Chosen, choose
@@ -32,15 +32,24 @@ def choose_settings(
         options: of the command line; None for one that was not given.
         assigned: what ``--set`` was given.
         preset: what ``--preset`` was given.
-        store: beside which a factcheck.toml counts, and whose embedder it is.
+        store: beside which a factcheck.toml counts, and whose embedder it is; None for a run
+            without one, for which the nearest store's factcheck.toml counts all the same.
 
     Raises:
         InputError: see there.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    beside = [outermost(store.path.resolve()).parent] if store is not None else []
+    near = store.path.resolve() if store is not None else _nearest()
+    beside = [outermost(near).parent] if near is not None else []
     brought = {"embedder": store.fingerprint.embedder.id} if store is not None else {}
     return choose(given, assigned, preset, [Path.cwd(), *beside], brought)
+
+
+def _nearest() -> Path | None:
+    try:
+        return find_store(Path.cwd())
+    except StoreError:
+        return None
 
 
 def refuse_idle(chosen: Chosen, names: Collection[str], why: str) -> None:

@@ -11,6 +11,8 @@ from click.shell_completion import ShellComplete
 
 from factcheck_local.cli import cli
 from factcheck_local.cli import verify as verify_module
+from factcheck_local.indexer.folder import STORE_NAME
+from factcheck_local.indexer.parts import META
 from factcheck_local.pipeline.settings import SETTINGS
 
 from .helpers import factcheck, refused
@@ -67,6 +69,25 @@ def test_a_wrong_setting_is_one_line() -> None:
     assert "factcheck.toml: verify.k: expected a whole number from 1 to 1000, got 0" in refused(
         "settings"
     )
+
+
+def test_the_file_beside_the_store_counts_in_folders_below_without_the_store(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (desk / STORE_NAME).mkdir()
+    (desk / STORE_NAME / META).touch()
+    (desk / "factcheck.toml").write_text("[verify]\nk = 0\n")
+    below = desk / "answers" / "may"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    (below / "a.md").write_text("Leave is 25 days.\n")
+    own = {"output": "Leave is 25 days.", "contexts": [{"id": "c1", "text": "25 days of leave."}]}
+    (below / "a.jsonl").write_text(json.dumps(own | {"atoms": []}))
+    wrong = f"{desk / 'factcheck.toml'}: verify.k: expected a whole number from 1 to 1000, got 0"
+    assert wrong in refused("atoms", "a.md")
+    assert wrong in refused("verify", "a.jsonl")
+    (below / "factcheck.toml").write_text("[verify]\nstrong = 7\n")
+    assert f"{below / 'factcheck.toml'}: verify.strong" in refused("atoms", "a.md")
 
 
 @pytest.mark.parametrize(
