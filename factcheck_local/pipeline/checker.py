@@ -263,7 +263,7 @@ class FactChecker(Gathering):
             assessment=assessment,
             language=language,
             settings=self.settings,
-            models=self.models_used(llm=work.asked_llm),
+            models=self.models_used(llm=work.asked_llm, searched=record.contexts is None),
             index=self.index_used(record),
             risk=self.risk,
             started=started,

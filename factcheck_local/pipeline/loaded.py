@@ -190,11 +190,12 @@ class Loaded(Closing):
         cache_dir = self.store.path if self.store and self._cache else None
         return load_reranker(self.settings.rerank, cache_dir=cache_dir)
 
-    def models_used(self, *, llm: bool) -> tuple[dict[str, Any], ...]:
+    def models_used(self, *, llm: bool, searched: bool = True) -> tuple[dict[str, Any], ...]:
         """Role, id, sha256 and calibration of each model that a run has had.
 
         Args:
             llm: whether it asked the LLM, which an earlier run may have loaded.
+            searched: likewise, whether it looked for passages, which a reranker reads again.
         """
         used: list[tuple[str, Identified | RelationModel]] = []
         if self.settings.assessor not in JUDGES:
@@ -203,7 +204,7 @@ class Loaded(Closing):
             used.append(("embedder", self.embedder))
         if llm:
             used.insert(0, ("llm", self.llm))
-        if (reranker := self.__dict__.get("reranker")) is not None:
+        if searched and (reranker := self.__dict__.get("reranker")) is not None:
             used.append(("reranker", reranker))
         return tuple(
             {"role": role, **identity(m)}
@@ -238,7 +239,7 @@ class Loaded(Closing):
         roles = {model["role"] for model in run["models"]}
         for role in roles & {"embedder", "reranker"}:
             getattr(self, role)  # is among those used once it is loaded
-        used = self.models_used(llm="llm" in roles)
+        used = self.models_used(llm="llm" in roles, searched=record.contexts is None)
         here["models"] = [model for model in used if model["role"] in roles]
         here["risk"] = asdict(self.risk) if self.risk else None
         here["index"] = self.index_used(record)

@@ -527,6 +527,8 @@ def test_a_reranker_is_named_in_the_run(store: Store, minilm: SentenceTransforme
         {k: m[k] for k in ("role", "id")} for m in run.models
     ]
     assert (store.path / "pair-scores.sqlite").exists()
+    brought = Record(run.assessment.answer, contexts=run.assessment.contexts)
+    assert "reranker" not in {m["role"] for m in checker.verify(brought).models}
     plain = scripted(store, minilm).verify(Record(Answer("Guests pay 9 euros for lunch.")))
     assert "reranker" not in {m["role"] for m in plain.models}
 
