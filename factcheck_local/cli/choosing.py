@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from factcheck_local.cli.places import named_place, open_stores
-from factcheck_local.core.errors import FactcheckError, InputError, StoreError
-from factcheck_local.indexer.folder import find_store, outermost
+from factcheck_local.cli.places import named_place, nearest_store, open_stores
+from factcheck_local.core.errors import FactcheckError, InputError
+from factcheck_local.indexer.folder import outermost
 from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.cards import load_cards
 from factcheck_local.pipeline.chosen import PRESETS, SAID_NOW, Chosen, choose
@@ -39,17 +39,10 @@ def choose_settings(
         InputError: see there.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    near = store.path.resolve() if store is not None else _nearest()
+    near = store.path.resolve() if store is not None else nearest_store()
     beside = [outermost(near).parent] if near is not None else []
     brought = {"embedder": store.fingerprint.embedder.id} if store is not None else {}
     return choose(given, assigned, preset, [Path.cwd(), *beside], brought)
-
-
-def _nearest() -> Path | None:
-    try:
-        return find_store(Path.cwd())
-    except StoreError:
-        return None
 
 
 def refuse_idle(chosen: Chosen, names: Collection[str], why: str) -> None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
 from factcheck_local import __version__
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import json_option, llm_option, relation_option, write_json
-from factcheck_local.cli.places import open_store, store_option
+from factcheck_local.cli.places import nearest_store, open_store, store_option
 from factcheck_local.core.errors import StoreError
 from factcheck_local.doctor import Finding, examine
 from factcheck_local.indexer.address import StorePlace
-from factcheck_local.indexer.folder import find_store
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.view import one_line
 
@@ -54,7 +52,7 @@ def command(
       factcheck doctor --llm qwen2.5-coder-0.5b --speed
     """
     chosen = {"llm": llm, "relation": relation}
-    place = store_path or _nearest()
+    place = store_path or nearest_store()
     settings = _settings(chosen, assigned, preset, place)
     found: list[Finding] = []
     for finding in examine(settings, place, speed=speed):
@@ -80,13 +78,6 @@ def _settings(
     except StoreError:
         pass
     return choose_settings(options, assigned, preset, None).settings
-
-
-def _nearest() -> Path | None:
-    try:
-        return find_store(Path.cwd())
-    except StoreError:
-        return None
 
 
 def _line(finding: Finding) -> str:

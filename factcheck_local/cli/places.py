@@ -138,11 +138,14 @@ def open_stores(place: ReadPlace | None) -> ReadableStore:
     return open_place(place or find_store(Path.cwd()))
 
 
-def store_to_write(place: StorePlace | None) -> StorePlace:
-    """Where to index into: what the user named, the nearest store, or a new one here."""
-    if place is not None:
-        return place
+def nearest_store() -> Path | None:
+    """The nearest store from here upwards; None if there is none."""
     try:
         return find_store(Path.cwd())
     except StoreError:
-        return Path.cwd() / STORE_NAME
+        return None
+
+
+def store_to_write(place: StorePlace | None) -> StorePlace:
+    """Where to index into: what the user named, the nearest store, or a new one here."""
+    return place or nearest_store() or Path.cwd() / STORE_NAME

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
 from factcheck_local.cli.choosing import SettingsCommand, choose_settings, settings_options
 from factcheck_local.cli.common import write_json
-from factcheck_local.cli.places import open_store, store_option
-from factcheck_local.core.errors import StoreError
+from factcheck_local.cli.places import nearest_store, open_store, store_option
 from factcheck_local.indexer.address import StorePlace
-from factcheck_local.indexer.folder import find_store
 from factcheck_local.pipeline.chosen import ABOUT_PRESETS, PRESETS, Chosen
 from factcheck_local.pipeline.setting import Needs
 from factcheck_local.pipeline.settings import SETTINGS
@@ -54,9 +51,8 @@ def command(
 
 
 def _chosen(place: StorePlace | None, assigned: tuple[str, ...], preset: str | None) -> Chosen:
-    try:
-        place = place or find_store(Path.cwd())
-    except StoreError:
+    place = place or nearest_store()
+    if place is None:
         # Without a store the settings are those of the working directory.
         return choose_settings({}, assigned, preset, None)
     with open_store(place) as store:

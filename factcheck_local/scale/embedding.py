@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from factcheck_local.core import egress
@@ -114,8 +113,7 @@ class SharedEmbedder(Closing):
         except BaseException:
             self.close()
             raise
-        self.workers = self._left = len(self._hired)
-        self._counting = Lock()
+        self.workers = len(self._hired)
         if not self.workers:
             raise FactcheckError("no worker is left: it has no node with a processor")
 
@@ -172,7 +170,8 @@ class SharedEmbedder(Closing):
                 left = self._replaced(worker)
                 continue
             finally:
-                self._give_back(left)
+                if left is not None or not self._hired:
+                    self._free.put(left)
             if isinstance(vectors, FactcheckError):
                 raise _from(worker, vectors)
             # Ray's arrays are read-only, and their memory is the cluster's.
@@ -184,19 +183,15 @@ class SharedEmbedder(Closing):
         """A new worker where one was lost; None if that one is lost, too."""
         self._ray.kill(lost.actor)
         worker = self._hire(lost.seat)
+        # Only now, so that at no time there seems to be none.
+        self._hired.remove(lost)
         try:
             self._check(worker)
         except _LostError as error:
             logger.info("%s; no other one starts there", error)
+            self._hired.remove(worker)
             return None
         return worker
-
-    def _give_back(self, worker: _Hired | None) -> None:
-        """A worker is free again, or, with None, there is one less."""
-        with self._counting:
-            self._left -= worker is None
-            if worker is not None or not self._left:
-                self._free.put(worker)
 
     def _hire(self, seat: Seat) -> _Hired:
         self._hired.append(_Hired(seat, seat.hired(self._class, self._name)))
