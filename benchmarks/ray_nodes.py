@@ -28,16 +28,19 @@ class Nodes:
             port = free.getsockname()[1]
         head = {"ray_client_server_port": port, "include_dashboard": False}
         self._cluster: Any = Cluster(initialize_head=True, head_node_args=head)
-        self.add()
+        self._second: Any = None
+        self.complete()
         self.address = f"ray://127.0.0.1:{port}"
 
-    def add(self) -> None:
-        """Start a second node; in the place of one that died, too."""
-        self._second = self._cluster.add_node(include_dashboard=False)
+    def complete(self) -> None:
+        """Start the second node if it is not there, as after ``kill``."""
+        if self._second is None:
+            self._second = self._cluster.add_node(include_dashboard=False)
 
     def kill(self) -> None:
         """End the second node as a power cut would."""
         self._cluster.remove_node(self._second, allow_graceful=False)
+        self._second = None
 
     def shutdown(self) -> None:
         """End both."""

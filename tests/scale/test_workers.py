@@ -276,7 +276,7 @@ def outcomes(
 
 
 def test_a_lost_worker_is_replaced_and_its_answer_given_up(ray: Nodes) -> None:
-    ray.add()
+    ray.complete()
     with connected(ray.address) as module:
         module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
         assert outcomes(module, "a", "raise", "b", "fail", "c") == {
