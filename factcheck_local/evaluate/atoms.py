@@ -113,6 +113,7 @@ def run(
             "llm": identity(checker.llm),
             "embedder": identity(embedder),
             "item": repr(item),
+            "row": "with kinds",
         }
         make = lambda i=item: _row(i, checker, embedder)  # noqa: E731
         rows.append(results.get(key_of(parts), make))
@@ -142,10 +143,12 @@ def _row(item: Biography, checker: FactChecker, embedder: Embedder) -> dict[str,
     atoms, failures = checker.atoms(item.answer)
     worthy = [a for a in atoms if a.kind.check_worthy and a.id not in failures]
     own = [[a.text for a in worthy if a.stands_in(s.span)] for s in item.sentences]
+    kinds = [sorted({a.kind for a in atoms if a.stands_in(s.span)}) for s in item.sentences]
+    compared = _compared(item, own, embedder)
     return {
         "item": item.id,
         "failures": len(failures),
-        "sentences": _compared(item, own, embedder),
+        "sentences": [{**s, "kinds": k} for s, k in zip(compared, kinds, strict=True)],
     }
 
 

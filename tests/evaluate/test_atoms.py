@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from factcheck_local.core.types import Answer, Span
+from factcheck_local.core.types import Answer, Kind, Span
 from factcheck_local.evaluate.atoms import (
     FILE,
     Biography,
@@ -137,6 +137,7 @@ def test_a_biography_is_split_and_compared(
     assert first["elsewhere"][0] < 0.99
     assert (thanks["own"], thanks["similarity"], thanks["elsewhere"]) == ([], [], [])
     assert (thanks["relevant"], thanks["verified"]) == (False, False)
+    assert (first["kinds"], thanks["kinds"]) == ([Kind.FACT], [Kind.META_STATEMENT])
     assert last["own"] == ["Ann Vale founded a firm in Turin."]
     # "She" and "Her" are read as the name, so both human atoms are near, and the other is not.
     ((whole, firm),) = last["similarity"]

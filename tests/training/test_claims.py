@@ -21,7 +21,7 @@ from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
 from training.claims.answers import LabelledAnswer, Part, answers, needs_question
 from training.claims.corrections import NOTHING, corrections, packed
-from training.claims.measure import items, names_no_subject
+from training.claims.measure import items, kinds_right, names_no_subject
 from training.claims.measure_corrections import outcome, summary
 from training.claims.packing import KIND_WEIGHT, Packer
 from training.claims.train import Teacher, rate
@@ -128,6 +128,15 @@ def test_a_long_answer_is_read_in_several_sequences(
 def test_what_is_measured_is_what_people_wrote(held_out: list[LabelledAnswer]) -> None:
     for item, answer in zip(items(held_out), held_out, strict=True):
         assert [s.atoms for s in item.sentences] == [p.claims for p in answer.parts]
+
+
+def test_a_part_has_the_right_kind_alone(held_out: list[LabelledAnswer]) -> None:
+    answer = next(a for a in held_out if {p.kind for p in a.parts} >= {"claim", "greeting"})
+    kinds = [{"claim": ["claim", "fact"]}.get(p.kind, ["greeting"]) for p in answer.parts]
+    expected = [p.kind in ("claim", "greeting") for p in answer.parts]
+    assert kinds_right([answer], [{"sentences": [{"kinds": k} for k in kinds]}]) == expected
+    mixed = [{"sentences": [{"kinds": ["fact", "greeting"]} for _ in answer.parts]}]
+    assert not any(kinds_right([answer], mixed))
 
 
 def test_the_prompt_is_the_one_that_a_card_names() -> None:

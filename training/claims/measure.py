@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from factcheck_local.core.types import Answer, Kind, Span
-from factcheck_local.evaluate.atoms import Biography, Sentence, run, score
+from factcheck_local.evaluate.atoms import Biography, Row, Sentence, run, score
 from factcheck_local.models.contracts import identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.checker import FactChecker
@@ -61,19 +61,19 @@ def items(found: Sequence[LabelledAnswer]) -> list[Biography]:
     ]
 
 
-def kinds_right(found: Sequence[LabelledAnswer], checker: FactChecker) -> list[bool]:
-    """Of each part whether its kind is the one that it was given."""
-    right = []
-    for answer in found:
-        atoms, _ = checker.atoms(Answer(answer.text, None, answer.question))
-        for part in answer.parts:
-            given = {
-                a.kind if a.kind is not Kind.CLAIM else Kind.FACT
-                for a in atoms
-                if a.stands_in(part.segment.span)
-            }
-            right.append(given == {KINDS[part.kind]})
-    return right
+def kinds_right(found: Sequence[LabelledAnswer], rows: Sequence[Row]) -> list[bool]:
+    """Of each part whether its kind is the one that it was given.
+
+    Args:
+        found: the labelled answers.
+        rows: what ``evaluate.atoms.run`` found of each of them.
+    """
+    return [
+        {Kind.FACT if kind == Kind.CLAIM else kind for kind in sentence["kinds"]}
+        == {KINDS[part.kind]}
+        for answer, row in zip(found, rows, strict=True)
+        for part, sentence in zip(answer.parts, row["sentences"], strict=True)
+    ]
 
 
 @click.command()
@@ -89,7 +89,7 @@ def main(own: Path, out: Path, assigned: tuple[str, ...], limit: int | None) -> 
     rows = run(items(found), checker, embedder, out)
     result: dict[str, Any] = score(rows)
     own_atoms = [text for row in rows for s in row["sentences"] for text in s["own"]]
-    kinds = kinds_right(found, checker)
+    kinds = kinds_right(found, rows)
     result["kinds_right"] = sum(kinds) / len(kinds)
     result["no_subject"] = sum(map(names_no_subject, own_atoms)) / max(len(own_atoms), 1)
     result["models"] = [identity(checker.llm), identity(embedder)]
