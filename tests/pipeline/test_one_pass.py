@@ -115,6 +115,25 @@ def test_what_the_part_does_not_say_is_dropped_and_the_part_stays(claim: str) ->
     assert found.dropped == 1
 
 
+def test_names_are_those_of_the_first_statement_and_of_the_section() -> None:
+    text = (
+        "Plover sells plans.\n\n**Login.** Codes come by Heron.\n\n**Data.** Logs are kept 30 days."
+    )
+    claims = {
+        "Plover": "Plover sells plans of the Curlew API.",
+        "Codes": "Codes of Plover come by Heron.",
+        "Logs": "Logs of Plover are kept 30 days in Heron.",
+    }
+    found = apart(model(**claims), Answer(text))
+    assert [a.text for a in found.atoms if a.kind is Kind.FACT] == [
+        "Plover sells plans.",
+        "Codes of Plover come by Heron.",
+        "Logs of Plover are kept 30 days.",
+    ]
+    other = apart(model(**claims | {"Codes": "The archive is hosted in Ghent."}), Answer(text))
+    assert (other.atoms[2].text, other.dropped) == ("Codes come by Heron.", 1)
+
+
 def test_a_clause_that_is_left_out_is_added() -> None:
     found = apart(model(Rooms="The rooms are warm."))
     assert [a.text for a in found.atoms if a.original.startswith("Rooms")] == [

@@ -32,6 +32,7 @@ from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_s
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
 from factcheck_local.pipeline.claims.atomize.rows import NO_SIGNS, cells_left_out, is_row
+from factcheck_local.pipeline.claims.atomize.strangers import section, without_strangers
 from factcheck_local.pipeline.claims.markers import unmarked
 
 PROMPT = "claims"
@@ -144,6 +145,11 @@ def take_apart(
 
     ask(asked, WINDOW)
 
+    def first_said() -> str:
+        """The first of the units that state something."""
+        stating = (i for i, r in replies.items() if isinstance(r, Labelled) and r.text is not None)
+        return segments[min(stating)].text
+
     def split(index: int) -> Split:
         segment, text = segments[index], said[index]
         reply = replies.get(index)
@@ -156,9 +162,12 @@ def take_apart(
             label = 1 + int(np.argmax(reply.scores[1:]))
             return Split(((list(KINDS.values())[label], segment.text),))
         earlier = unmarked(answer.text[: segment.span.start])
-        around = " ".join((answer.question or "", *segment.headings, earlier))
+        above = (answer.question or "", *segment.headings)
+        around = " ".join((*above, earlier))
+        near = " ".join((*above, first_said(), section(segments, index), segment.text))
         parsed = parse_claims(reply.text)
-        kept = [one for one in parsed if founded(one, segment, around, answer.text)]
+        own = [left for one in parsed if (left := without_strangers(one, near))]
+        kept = [one for one in own if founded(one, segment, around, answer.text)]
         large = counted_in(numbers(text), " ".join(segment.headings))
         readings = written_otherwise(text)
         told = numbers(" ".join(kept))

@@ -1,0 +1,74 @@
+"""Names that a model put into a claim, of things that the claim's unit is not about.
+
+Who has the whole answer before him takes the subject that a sentence leaves open from anywhere in
+it: a plan becomes "the plan of the Connect API", which the answer comes to later. What a unit may
+be about is named in it, in the question, in the first statement of the answer, or in front of it
+in its own section or in one that it is a part of. Another name is taken out where it only says of
+whom, of what or where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from factcheck_local.core.text.wording import content_words, share_within
+from factcheck_local.core.types import Segment
+
+#: Words that begin with as many same letters are of one name: "Belgian", "Belgium".
+SAME_BEGINNING = 5
+
+#: Share of what is left of a claim that stands near its unit; with less it was another unit's.
+MIN_LEFT = 0.6
+
+_WORD = r"[*_]*{0}\w*(?:[&/.-]\w+)*[*_]*"
+
+#: What says of a thing of whom or of what it is, or where, by a name: words that begin with a
+#: capital or, behind the first, a digit. "Of an EU country" says which kind, not whose.
+_ATTRIBUTE = re.compile(
+    rf"\s+(?:of|at|in|on|for|by|from|with)\s+(?:the\s+)?"
+    rf"((?>{_WORD.format('[A-Z]')}(?:\s+{_WORD.format('[A-Z0-9]')})*+))(?!['’]\w|\w)"
+)
+
+
+def section(segments: Sequence[Segment], index: int) -> str:
+    """What stands in front of a unit in its section and in those that this is a part of.
+
+    Headings, which are of no section but their own, are left out.
+
+    Args:
+        segments: units of an answer, in order.
+        index: of the unit.
+    """
+    path = segments[index].headings
+    return " ".join(
+        s.text for s in segments[:index] if s.kind is None and s.headings == path[: len(s.headings)]
+    )
+
+
+def without_strangers(claim: str, near: str) -> str | None:
+    """A claim without attributes that name what its unit is not about.
+
+    Args:
+        claim: as the model wrote it.
+        near: the unit, and where it may take names from.
+
+    Returns:
+        The claim, as it is where there is no such name; None where what is left of it is none of
+        the unit's.
+    """
+    known = content_words(near)
+    left = _ATTRIBUTE.sub(lambda found: found[0] if _is_known(found[1], known) else "", claim)
+    return claim if left == claim else left if share_within(left, near) >= MIN_LEFT else None
+
+
+def _is_known(name: str, known: Collection[str]) -> bool:
+    """Whether a word of a name is known, or like one that is; names without words are."""
+    words = content_words(name)
+    return not words or any(
+        word in known
+        or any(
+            k[:SAME_BEGINNING] == word[:SAME_BEGINNING] for k in known if len(k) >= SAME_BEGINNING
+        )
+        for word in words
+    )
