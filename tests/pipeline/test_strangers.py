@@ -7,7 +7,8 @@ import pytest
 from factcheck_local.pipeline.claims.atomize.strangers import section, without_strangers
 from factcheck_local.pipeline.claims.split import segment
 
-NEAR = "What do the plans of Plover Systems cost in Belgium? The Basic plan costs 20 euros a month."
+UNIT = "The Basic plan costs 20 euros a month."
+AROUND = "What do the plans of Plover Systems and its gateway cost in Belgium?"
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ NEAR = "What do the plans of Plover Systems cost in Belgium? The Basic plan cost
     ],
 )
 def test_a_name_from_elsewhere_is_taken_out(claim: str, left: str) -> None:
-    assert without_strangers(claim, NEAR) == left
+    assert without_strangers(claim, UNIT, AROUND) == left
 
 
 @pytest.mark.parametrize(
@@ -37,16 +38,17 @@ def test_a_name_from_elsewhere_is_taken_out(claim: str, left: str) -> None:
         "The Basic plan of the Heron's API costs 20 euros a month.",  # no phrase of its own
         "Heron sells the Basic plan for 20 euros.",  # of whom it is, which is not left open
         "The Basic plan of a Heron gateway costs 20 euros a month.",  # which kind
+        "The Basic plan for the Heron G2 gateway costs 20 euros a month.",  # a part of a name
         "The Basic plan costs 20 euros from 2025 on.",
         "The basic plan costs 20 euros of the month.",
     ],
 )
 def test_any_other_claim_stays(claim: str) -> None:
-    assert without_strangers(claim, NEAR) == claim
+    assert without_strangers(claim, UNIT, AROUND) == claim
 
 
 def test_of_another_unit_s_claim_nothing_is_left() -> None:
-    assert without_strangers("The archive is hosted in Ghent.", NEAR) is None
+    assert without_strangers("The archive is hosted in Ghent.", UNIT, AROUND) is None
 
 
 def test_a_section_has_what_stands_above_it_but_not_beside_it() -> None:

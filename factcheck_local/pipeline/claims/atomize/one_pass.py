@@ -164,9 +164,9 @@ def take_apart(
         earlier = unmarked(answer.text[: segment.span.start])
         above = (answer.question or "", *segment.headings)
         around = " ".join((*above, earlier))
-        near = " ".join((*above, first_said(), section(segments, index), segment.text))
+        near = " ".join((*above, first_said(), section(segments, index)))
         parsed = parse_claims(reply.text)
-        own = [left for one in parsed if (left := without_strangers(one, near))]
+        own = [left for one in parsed if (left := without_strangers(one, segment.text, near))]
         kept = [one for one in own if founded(one, segment, around, answer.text)]
         large = counted_in(numbers(text), " ".join(segment.headings))
         readings = written_otherwise(text)

@@ -30,6 +30,8 @@ _ATTRIBUTE = re.compile(
     rf"((?>{_WORD.format('[A-Z]')}(?:\s+{_WORD.format('[A-Z0-9]')})*+))(?!['’]\w|\w)"
 )
 
+_NEXT_WORD = re.compile(r"\A\s+([\w-]+)")
+
 
 def section(segments: Sequence[Segment], index: int) -> str:
     """What stands in front of a unit in its section and in those that this is a part of.
@@ -46,20 +48,30 @@ def section(segments: Sequence[Segment], index: int) -> str:
     )
 
 
-def without_strangers(claim: str, near: str) -> str | None:
+def without_strangers(claim: str, unit: str, around: str) -> str | None:
     """A claim without attributes that name what its unit is not about.
 
     Args:
         claim: as the model wrote it.
-        near: the unit, and where it may take names from.
+        unit: what it is of.
+        around: where the unit's claims may take names from.
 
     Returns:
         The claim, as it is where there is no such name; None where what is left of it is none of
         the unit's.
     """
-    known = content_words(near)
-    left = _ATTRIBUTE.sub(lambda found: found[0] if _is_known(found[1], known) else "", claim)
-    return claim if left == claim else left if share_within(left, near) >= MIN_LEFT else None
+    own = content_words(unit)
+    known = own | content_words(around)
+
+    def taken_out(found: re.Match[str]) -> str:
+        # What the unit says goes on behind it; another word is a part of what has the name.
+        goes_on = content_words("".join(_NEXT_WORD.findall(claim[found.end() :]))) <= own
+        return "" if goes_on and not _is_known(found[1], known) else found[0]
+
+    left = _ATTRIBUTE.sub(taken_out, claim)
+    if left == claim:
+        return claim
+    return left if share_within(left, unit, around) >= MIN_LEFT else None
 
 
 def _is_known(name: str, known: Collection[str]) -> bool:
