@@ -112,10 +112,12 @@ class Labelled:
     Attributes:
         scores: natural-log probabilities of the labels, normalised over them.
         text: what it wrote behind the label that asks for more; None behind another.
+        ended: whether it ended the text by itself; else that was cut at the most tokens.
     """
 
     scores: tuple[float, ...]
     text: str | None
+    ended: bool = True
 
 
 @runtime_checkable

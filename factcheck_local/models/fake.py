@@ -91,7 +91,8 @@ class FakeAdapted(FakeChatModel):
             writes = np.exp(row[0]) >= least
             turn = finished(messages, ending)
             text = self.generate(turn, max_tokens=max_tokens) if writes else None
-            found.append(Labelled(tuple(row.tolist()), text))
+            ended = text is None or len(self._reply(turn).split(" ")) <= max_tokens
+            found.append(Labelled(tuple(row.tolist()), text, ended))
             progress(len(found), len(endings))
         return found
 

@@ -271,7 +271,8 @@ class LlamaCppModel:
                 starts = {b: (begin, len(stem) + len(group[b])) for b in writing}
                 texts = self._written(starts, max_tokens, told)
             found += [
-                Labelled(tuple(s.tolist()), texts.get(b)) for b, s in enumerate(scores, start=1)
+                Labelled(tuple(s.tolist()), *texts.get(b, (None, True)))
+                for b, s in enumerate(scores, start=1)
             ]
         return found
 
@@ -280,13 +281,16 @@ class LlamaCppModel:
         pieces: Mapping[int, tuple[list[int], int]],
         max_tokens: int,
         left: Callable[[int], None],
-    ) -> dict[int, str]:
+    ) -> dict[int, tuple[str, bool]]:
         """Go on with branches, each its likeliest token at a time, until its turn ends.
 
         Args:
             pieces: by branch what it begins with and the position of that.
             max_tokens: of each.
             left: called with how many go on, when there are fewer.
+
+        Returns:
+            By branch the text, and whether its turn ended.
         """
         said: dict[int, bytes] = dict.fromkeys(pieces, b"")
         going = dict(pieces)
@@ -303,7 +307,7 @@ class LlamaCppModel:
             if len(following) < len(going):
                 left(len(following))
             going = following
-        return {branch: text.decode("utf-8", "replace") for branch, text in said.items()}
+        return {b: (text.decode("utf-8", "replace"), b not in going) for b, text in said.items()}
 
     def _first_tokens(self, labels: Sequence[str]) -> list[int]:
         if not all(labels):

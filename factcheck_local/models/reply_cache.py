@@ -178,11 +178,11 @@ class CachedChatModel:
                     )
                 )
             )
-            said = [[list(reply.scores), reply.text] for reply in replies]
+            said = [[list(reply.scores), reply.text, reply.ended] for reply in replies]
             found |= self._keep(dict(zip(missing, said, strict=True)), taken)
         return [
-            Labelled(tuple(scores), text)
-            for scores, text in self._count([found[key] for key in keys])
+            Labelled(tuple(scores), *text)  # older files do not know how it ended
+            for scores, *text in self._count([found[key] for key in keys])
         ]
 
     def _score(

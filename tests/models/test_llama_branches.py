@@ -42,6 +42,8 @@ def test_replies_are_those_of_one_prompt_after_the_other(model: LlamaCppModel) -
     for reply, ending in zip(found, ENDINGS, strict=True):
         alone = model.generate(finished(CHAT, ending), max_tokens=6, start="claim\n")
         assert reply.text == alone
+        longer = model.generate(finished(CHAT, ending), max_tokens=7, start="claim\n")
+        assert reply.ended == (longer == alone)
 
 
 def test_a_score_is_the_same_to_the_bit_in_any_company(smollm: LlamaCppModel) -> None:

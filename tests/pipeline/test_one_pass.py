@@ -13,7 +13,7 @@ from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.fake import FakeAdapted
 from factcheck_local.pipeline.claims.atomize import Atomized, take_apart
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
-from factcheck_local.pipeline.claims.atomize.one_pass import KINDS, WINDOW, founded
+from factcheck_local.pipeline.claims.atomize.one_pass import KINDS, MAX_TOKENS, WINDOW, founded
 from factcheck_local.pipeline.claims.atomize.rows import cells_left_out
 from factcheck_local.pipeline.claims.split import segment
 
@@ -132,6 +132,17 @@ def test_names_are_those_of_the_first_statement_and_of_the_section() -> None:
     ]
     other = apart(model(**claims | {"Codes": "The archive is hosted in Ghent."}), Answer(text))
     assert (other.atoms[2].text, other.dropped) == ("Codes come by Heron.", 1)
+
+
+def test_the_last_line_of_a_text_that_was_cut_is_no_claim() -> None:
+    said = "Rooms are warm, and nobody may use the lift."
+    for going_on in (" rooms" * MAX_TOKENS, ""):
+        found = apart(model(Rooms=f"The rooms are warm.\nThe lift{going_on}"), Answer(said))
+        assert [a.text for a in found.atoms] == [
+            "The rooms are warm.",
+            *([] if going_on else ["The lift"]),
+            said,
+        ]
 
 
 def test_a_clause_that_is_left_out_is_added() -> None:

@@ -165,7 +165,8 @@ def take_apart(
         above = (answer.question or "", *segment.headings)
         around = " ".join((*above, earlier))
         near = " ".join((*above, first_said(), section(segments, index)))
-        parsed = parse_claims(reply.text)
+        # The last line of a text that was cut is no claim.
+        parsed = parse_claims(reply.text if reply.ended else reply.text.rpartition("\n")[0])
         own = [left for one in parsed if (left := without_strangers(one, segment.text, near))]
         kept = [one for one in own if founded(one, segment, around, answer.text)]
         large = counted_in(numbers(text), " ".join(segment.headings))
