@@ -29,7 +29,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "docs").mkdir()
     for name in ("leave.md", "employment-terms.md"):
         shutil.copy(ROOT / "corpora/handbook/policies" / name, tmp_path / "docs" / name)
-    (tmp_path / "answer.md").write_text("Probation lasts six months.\n", encoding="utf-8")
+    (tmp_path / "answer.md").write_text("Notice after probation is eight weeks.\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -41,7 +41,7 @@ def test_the_readmes_first_steps(desk: Path) -> None:
     assert done.exit_code == 0, done.output
     done = runner.invoke(cli, [*verify, "--llm", SMALL, "--relation", "encoder"])
     assert done.exit_code == 0, done.output
-    assert "employment-terms.md:16" in done.stdout
+    assert "employment-terms.md:18" in done.stdout
     assert (desk / ".factcheck").is_dir()
 
 

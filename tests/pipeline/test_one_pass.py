@@ -12,8 +12,9 @@ from factcheck_local.core.types import Answer, Kind
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.fake import FakeAdapted
 from factcheck_local.pipeline.claims.atomize import Atomized, take_apart
+from factcheck_local.pipeline.claims.atomize.asking import KINDS, MAX_TOKENS, WINDOW
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
-from factcheck_local.pipeline.claims.atomize.one_pass import KINDS, MAX_TOKENS, WINDOW, founded
+from factcheck_local.pipeline.claims.atomize.one_pass import founded
 from factcheck_local.pipeline.claims.atomize.rows import cells_left_out
 from factcheck_local.pipeline.claims.split import segment
 
@@ -152,6 +153,71 @@ def test_a_clause_that_is_left_out_is_added() -> None:
         "Rooms are warm, and nobody may use the lift.",
     ]
     assert found.completed == 1
+
+
+QUIZ = Answer("The quiz has 12 questions, of which you must get 10 right.")
+
+
+@pytest.mark.parametrize(
+    ("piece", "added"),
+    [
+        ("Of the 12 questions of the quiz 10 must be right.", None),
+        ("There are 12 questions in it.\nIn the quiz you must get 10 right.", None),
+        ("The quiz must be right.", QUIZ.text),  # not what was left out
+        ("The quiz takes 11 hours, and 10 are right.", QUIZ.text),  # made up
+        ("", QUIZ.text),  # "claims nothing", though it has a number
+    ],
+)
+def test_what_claims_leave_out_is_asked_for(piece: str, added: str | None) -> None:
+    llm = model(The="The quiz has 12 questions.", **({"of": piece} if piece else {}))
+    found = apart(llm, QUIZ)
+    last = added or piece.splitlines()[-1]
+    assert [a.text for a in found.atoms] == ["The quiz has 12 questions.", last]
+    assert {a.original for a in found.atoms} == {QUIZ.text}
+    assert found.completed == (added is not None)
+
+
+def test_what_claims_leave_out_may_claim_nothing() -> None:
+    filler = "Some really good news for all of our dear guests today"
+    text = f"{filler}: the lift carries 630 kg."
+    asked: list[str] = []
+
+    def label(_messages: Sequence[Message], ending: str, labels: Sequence[str]) -> str:
+        asked.append(part_of(ending))
+        return "greeting" if asked[-1] == filler else labels[0]
+
+    llm = FakeAdapted(lambda _: "The lift carries 630 kg.", label)
+    found = apart(llm, Answer(text))
+    assert asked == [text, filler]
+    assert [a.text for a in found.atoms] == ["The lift carries 630 kg."]
+    assert found.completed == 0
+    said = apart(FakeAdapted(lambda _: "The lift carries 630 kg."), Answer(text))
+    assert [a.text for a in said.atoms] == ["The lift carries 630 kg.", text], "it claims something"
+
+
+def test_a_cell_that_is_left_out_is_asked_for_with_its_header() -> None:
+    table = "| Plan | Price | Notice |\n|---|---|---|\n| Basic | 9 euros | 30 days |\n"
+    asked = {"|": "Basic costs 9 euros.", "Basic,": "The notice of the Basic plan is 30 days."}
+    assert [a.text for a in apart(model(**asked), Answer(table)).atoms][1:] == list(asked.values())
+
+
+def test_a_failure_on_what_was_left_out_adds_it_as_it_stands() -> None:
+    class Once(FakeAdapted):
+        def label_and_write(
+            self,
+            messages: Sequence[Message],
+            endings: Sequence[str],
+            *rest: Any,  # noqa: ANN401
+            **options: Any,  # noqa: ANN401
+        ) -> list[Labelled]:
+            if any(part_of(ending).startswith("of which") for ending in endings):
+                raise ScoringError("no room")
+            return super().label_and_write(messages, endings, *rest, **options)
+
+    plain = model(The="The quiz has 12 questions.")
+    found = apart(Once(plain._reply, plain._label), QUIZ)
+    assert [a.text for a in found.atoms] == ["The quiz has 12 questions.", QUIZ.text]
+    assert found.failures == {}
 
 
 @pytest.mark.parametrize(

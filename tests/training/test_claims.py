@@ -15,7 +15,7 @@ from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
 from factcheck_local.correct.replace import Draft
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
-from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, KINDS, PROMPT
+from factcheck_local.pipeline.claims.atomize.asking import ADAPTED_PROMPT, KINDS, PROMPT
 from factcheck_local.pipeline.claims.split import segment
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention

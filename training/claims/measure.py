@@ -24,7 +24,7 @@ from factcheck_local.models.contracts import identity
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.chosen import choose
-from factcheck_local.pipeline.claims.atomize.one_pass import KINDS
+from factcheck_local.pipeline.claims.atomize.asking import KINDS
 from training.claims.answers import LabelledAnswer, answers
 from training.claims.train import DATA
 

@@ -6,10 +6,11 @@ from typing import Protocol
 from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Segment
 from factcheck_local.models.contracts import ChatModel
+from factcheck_local.pipeline.claims.atomize.asking import ADAPTED_PROMPT
 from factcheck_local.pipeline.claims.atomize.atoms import atomize, merge_repeats
 from factcheck_local.pipeline.claims.atomize.each import Atomized
 from factcheck_local.pipeline.claims.atomize.labelled_units import extract_units
-from factcheck_local.pipeline.claims.atomize.one_pass import ADAPTED_PROMPT, take_apart
+from factcheck_local.pipeline.claims.atomize.one_pass import take_apart
 from factcheck_local.pipeline.claims.atomize.veriscore import extract_claims
 from factcheck_local.pipeline.settings import AtomizerName
 

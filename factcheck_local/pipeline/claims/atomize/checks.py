@@ -25,6 +25,9 @@ MIN_CLAUSE_SHARE = 0.5
 #: Words of a clause that may have its own subject; "turn white" has none.
 MIN_CLAUSE_WORDS = 4
 
+#: Where a sentence may be cut into what can be asked for.
+_PIECES = re.compile(r"[,;:]\s+|\s+[–—]\s+")
+
 #: The verb behind it is another's: "the river, which was diverted".
 _RELATIVE = re.compile(r"\b(?:which|who|whom|whose|that|where)\b")
 
@@ -62,17 +65,42 @@ def left_out(kept: Sequence[str], sentence: str, also: Collection[str] = frozens
     said = " ".join(kept)
     if negations(sentence) > negations(said):
         return [sentence]
-    told = numbers(said) | frozenset(also)
-    missing = [
-        clause
-        for clause in clauses(sentence)
-        if not numbers(clause) <= told or share_within(clause, said) < MIN_CLAUSE_SHARE
-    ]
+    missing = _missing(clauses(sentence), said, also)
     long = all(len(clause.split()) >= MIN_CLAUSE_WORDS for clause in missing)
     alone = (long and _TWO_CLAUSES.fullmatch(sentence)) or all(
         has_a_verb(_main(clause)) for clause in missing
     )
     return missing if alone else [sentence]
+
+
+def pieces_left_out(
+    kept: Sequence[str], sentence: str, also: Collection[str] = frozenset()
+) -> list[str]:
+    """The pieces of a sentence that hold what ``left_out`` finds missing, as short as may be.
+
+    Args:
+        kept: claims of the sentence.
+        sentence: it.
+        also: numbers that the claims say otherwise.
+    """
+    said = " ".join(kept)
+    pieces = [
+        short
+        for clause in _missing(clauses(sentence), said, also)
+        for short in _missing(_PIECES.split(clause), said, also) or [clause]
+    ]
+    if negations(sentence) > negations(said):
+        pieces += [piece for piece in _PIECES.split(sentence) if negations(piece)]
+    return list(dict.fromkeys(pieces))
+
+
+def _missing(pieces: Sequence[str], said: str, also: Collection[str]) -> list[str]:
+    told = numbers(said) | frozenset(also)
+    return [
+        piece
+        for piece in pieces
+        if not numbers(piece) <= told or share_within(piece, said) < MIN_CLAUSE_SHARE
+    ]
 
 
 def _main(clause: str) -> str:

@@ -9,11 +9,11 @@ with every atomizer; words may come from the text around the unit, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from factcheck_local.core.errors import ScoringError, TooLongError
+from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.wording import (
     content_words,
@@ -26,8 +26,8 @@ from factcheck_local.core.text.wording import (
 )
 from factcheck_local.core.types import Answer, Kind, Segment
 from factcheck_local.models.contracts import Adapted, Labelled
-from factcheck_local.models.prompts import load_prompt
-from factcheck_local.pipeline.claims.atomize.checks import left_out
+from factcheck_local.pipeline.claims.atomize.asking import KINDS, Part, ask
+from factcheck_local.pipeline.claims.atomize.checks import left_out, pieces_left_out
 from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
@@ -35,38 +35,9 @@ from factcheck_local.pipeline.claims.atomize.rows import NO_SIGNS, cells_left_ou
 from factcheck_local.pipeline.claims.atomize.strangers import section, without_strangers
 from factcheck_local.pipeline.claims.markers import unmarked
 
-PROMPT = "claims"
-
-#: Id of the prompt, by which a card names the adapter for it.
-ADAPTED_PROMPT = "claims-v1"
-
-#: The kinds that the adapter was trained with, the one with claims first. A question, a heading
-#: and a block of code are known by their form.
-KINDS = {
-    "claim": Kind.FACT,
-    "opinion": Kind.OPINION,
-    "instruction": Kind.INSTRUCTION,
-    "meta": Kind.META_STATEMENT,
-    "greeting": Kind.GREETING,
-    "hypothetical": Kind.HYPOTHETICAL,
-    "code": Kind.DATA_FORMAT,
-}
-
-#: P(claim) from which a unit is verified. Of 349 parts of held-out answers 0.35 takes 18 % of
-#: those that claim nothing and misses 1.4 % of the others; this 15 and 2.4, 0.8 3 and 3.8 %. One
-#: too many costs seconds, one too few is a claim that nobody has looked at.
-MIN_CHECKABLE = 0.5
-
 #: Share of a claim's content words that stand in the answer or the question, whatever unit it
 #: is of. Of the claims that people wrote for the training data 1 in 200 has fewer.
 MIN_KNOWN = 0.6
-
-#: Characters of an answer that are read at once. Where they do not fit, as of a table of figures,
-#: of which each digit is a token, half as many are tried, down to the last number.
-WINDOW, LEAST_WINDOW = 5000, 500
-
-#: What stands in front of a window is shown, too, up to this share of its size.
-BEFORE = 0.3
 
 #: A number in brackets names a source, a page or an article of it behind it, as does a file or
 #: a page; no claim takes it up.
@@ -95,12 +66,6 @@ _DENIAL = re.compile(
 #: Words of an answer to what stands in front of it, "Yes, both.", which are about nothing alone.
 _ANSWERS = content_words("yes both correct right exactly indeed sure true")
 
-#: Longest claims of a unit, twice those of the training data: what is longer repeats itself.
-MAX_TOKENS = 192
-
-#: Units that are asked for together.
-TOGETHER = 16
-
 
 def take_apart(
     answer: Answer,
@@ -112,6 +77,8 @@ def take_apart(
 ) -> Atomized:
     """Split every segment into atoms that are understandable on their own.
 
+    What the claims of a unit leave out is asked for once more, piece by piece.
+
     Args:
         answer: the text, and what it replies to.
         segments: its units, in order.
@@ -121,70 +88,124 @@ def take_apart(
     """
     said = {i: uncited(s.text) for i, s in enumerate(segments) if s.kind is None}
     asked = [
-        i
+        (i, text)
         for i, text in said.items()
         if (chosen is None or i in chosen) and (words_and_numbers(text) or negations(text))
     ]
-    replies: dict[int, Labelled | ScoringError] = {}
-
-    def told(done: int, _: int) -> None:
-        progress(len(replies) + done, len(asked))
-
-    def ask(places: Sequence[int], size: int) -> None:
-        for shown, group in _windows(answer.text, segments, places, size):
-            for at in range(0, len(group), TOGETHER):
-                together = group[at : at + TOGETHER]
-                parts = [(segments[i].headings, said[i]) for i in together]
-                found = _replies(shown, parts, together, answer, model, told)
-                too_long = any(isinstance(reply, TooLongError) for reply in found.values())
-                if too_long and size > LEAST_WINDOW:
-                    ask(together, size // 2)
-                else:
-                    replies.update(found)
-                    told(0, 0)
-
-    ask(asked, WINDOW)
-
-    def first_said() -> str:
-        """The first of the units that state something."""
-        stating = (i for i, r in replies.items() if isinstance(r, Labelled) and r.text is not None)
-        return segments[min(stating)].text
+    replies = ask(asked, answer, segments, model, progress)
+    stating = (i for (i, _), r in replies.items() if isinstance(r, Labelled) and r.text is not None)
+    first_said = segments[first].text if (first := min(stating, default=None)) is not None else ""
+    units = {
+        part: _Unit(answer, segments, part, reply, first_said)
+        for part, reply in replies.items()
+        if isinstance(reply, Labelled) and reply.text is not None
+    }
+    again = [(i, piece) for (i, _), unit in units.items() for piece in unit.pieces_left_out()]
+    for part, reply in ask(again, answer, segments, model, silent).items():
+        index, piece = part
+        units[index, said[index]].take(piece, reply)
 
     def split(index: int) -> Split:
-        segment, text = segments[index], said[index]
-        reply = replies.get(index)
+        reply = replies.get((index, said[index]))
         if reply is None:
-            return Split(((Kind.META_STATEMENT, segment.text),))
+            return Split(((Kind.META_STATEMENT, segments[index].text),))
         if isinstance(reply, ScoringError):
             raise reply
         if reply.text is None:
             # The kind without claims that is most probable.
             label = 1 + int(np.argmax(reply.scores[1:]))
-            return Split(((list(KINDS.values())[label], segment.text),))
-        earlier = unmarked(answer.text[: segment.span.start])
-        above = (answer.question or "", *segment.headings)
-        around = " ".join((*above, earlier))
-        near = " ".join((*above, first_said(), section(segments, index)))
-        # The last line of a text that was cut is no claim.
-        parsed = parse_claims(reply.text if reply.ended else reply.text.rpartition("\n")[0])
-        own = [left for one in parsed if (left := without_strangers(one, segment.text, near))]
-        kept = [one for one in own if founded(one, segment, around, answer.text)]
-        large = counted_in(numbers(text), " ".join(segment.headings))
-        readings = written_otherwise(text)
-        told = numbers(" ".join(kept))
-        also = {large[n] for n in told & large.keys()}.union(
-            written_otherwise(" ".join(kept)), *(readings[n] for n in told & readings.keys())
-        )
-        if is_row(text):
-            head = next((h for h in reversed(segment.headings) if is_row(h)), "")
-            added = cells_left_out(kept, text, head, also)
-        else:
-            added = left_out(kept, text, also)
-        claims = [*(part for one in kept for part in taken_apart(one)), *added]
-        units = tuple((Kind.FACT, one) for one in dict.fromkeys(claims or [text]))
-        return Split(units, len(parsed) - len(kept), bool(added))
+            return Split(((list(KINDS.values())[label], segments[index].text),))
+        return units[index, said[index]].split()
 
     return each_segment(segments, split, chosen=chosen, progress=silent)
+
+
+class _Unit:
+    """A unit of an answer that states something, and what the model made of it.
+
+    Args:
+        answer: the text, and what it replies to.
+        segments: its units.
+        part: which of them, and its text as it was shown.
+        reply: what the model wrote.
+        first_said: the first unit of the answer that states something.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        segments: Sequence[Segment],
+        part: Part,
+        reply: Labelled,
+        first_said: str,
+    ) -> None:
+        index, self._text = part
+        self._segment, self._answer = segments[index], answer.text
+        above = (answer.question or "", *self._segment.headings)
+        self._around = " ".join((*above, unmarked(answer.text[: self._segment.span.start])))
+        self._near = " ".join((*above, first_said, section(segments, index)))
+        self._empty: set[str] = set()
+        written = _claims(reply)
+        self._kept = self._believed(written)
+        self._dropped = len(written) - len(self._kept)
+
+    def pieces_left_out(self) -> list[str]:
+        """What its claims leave out, where that is less than all of it."""
+        if not self._kept:
+            return []
+        if is_row(self._text):
+            return self._cells_left_out()
+        found = pieces_left_out(self._kept, self._text, self._told_otherwise())
+        return [piece for piece in found if piece != self._text and piece not in self._empty]
+
+    def take(self, piece: str, reply: Labelled | ScoringError) -> None:
+        """Take what the model wrote of a piece that was left out, if it says just that."""
+        if isinstance(reply, ScoringError):
+            return  # it is added as it stands
+        if reply.text is None and not (numbers(piece) or negations(piece)):
+            self._empty.add(piece)
+        new = words_and_numbers(piece) - words_and_numbers(" ".join(self._kept))
+        told = [one for one in self._believed(_claims(reply)) if words_and_numbers(one) & new]
+        if not pieces_left_out([*self._kept, *told], piece):
+            self._kept += told
+
+    def split(self) -> Split:
+        """The claims, and what they leave out as it stands."""
+        if is_row(self._text):
+            added = self._cells_left_out()
+        elif self._empty and self._kept and not self.pieces_left_out():
+            added = []
+        else:
+            added = left_out(self._kept, self._text, self._told_otherwise())
+        claims = [*(part for one in self._kept for part in taken_apart(one)), *added]
+        units = tuple((Kind.FACT, one) for one in dict.fromkeys(claims or [self._text]))
+        return Split(units, self._dropped, bool(added))
+
+    def _believed(self, written: Sequence[str]) -> list[str]:
+        own = (without_strangers(one, self._segment.text, self._near) for one in written)
+        return [
+            one for one in own if one and founded(one, self._segment, self._around, self._answer)
+        ]
+
+    def _cells_left_out(self) -> list[str]:
+        head = next((h for h in reversed(self._segment.headings) if is_row(h)), "")
+        return cells_left_out(self._kept, self._text, head, self._told_otherwise())
+
+    def _told_otherwise(self) -> frozenset[str]:
+        """Numbers of the unit that its claims say in another unit or notation."""
+        large = counted_in(numbers(self._text), " ".join(self._segment.headings))
+        readings = written_otherwise(self._text)
+        said = " ".join(self._kept)
+        told = numbers(said)
+        return frozenset(large[n] for n in told & large.keys()).union(
+            written_otherwise(said), *(readings[n] for n in told & readings.keys())
+        )
+
+
+def _claims(reply: Labelled) -> list[str]:
+    """What a reply claims; the last line of a text that was cut is no claim."""
+    text = reply.text or ""
+    return parse_claims(text if reply.ended else text.rpartition("\n")[0])
 
 
 def uncited(text: str) -> str:
@@ -232,63 +253,3 @@ def _denials(segment: Segment) -> int:
     cells = len(_EMPTY_CELL.findall(segment.text)) if is_row(segment.text) else 0
     said = " ".join((*segment.headings, segment.text))
     return negations(said) + len(_DENIAL.findall(said)) + cells
-
-
-def _replies(
-    shown: str,
-    parts: Sequence[tuple[tuple[str, ...], str]],
-    places: Sequence[int],
-    answer: Answer,
-    model: Adapted,
-    progress: Progress,
-) -> dict[int, Labelled | ScoringError]:
-    prompt = load_prompt(PROMPT)
-    endings = [
-        prompt.close(headings=" > ".join(headings), part=" ".join(text.split()))
-        for headings, text in parts
-    ]
-    try:
-        found = model.label_and_write(
-            prompt.opening(question=answer.question, answer=shown),
-            endings,
-            list(KINDS),
-            least=MIN_CHECKABLE,
-            max_tokens=MAX_TOKENS,
-            progress=progress,
-        )
-    except ScoringError as error:
-        return dict.fromkeys(places, error)
-    return dict(zip(places, found, strict=True))
-
-
-def _windows(
-    text: str, segments: Sequence[Segment], asked: Sequence[int], size: int
-) -> Iterator[tuple[str, list[int]]]:
-    """Stretches of a text of so many characters, each with the segments in it that are asked for.
-
-    A stretch begins with a part of what stands in front of it, from a paragraph on.
-    """
-    group: list[int] = []
-    for i in asked:
-        if group and segments[i].span.end - segments[group[0]].span.start > size:
-            yield _shown(text, segments, group, size), group
-            group = []
-        group.append(i)
-    if group:
-        yield _shown(text, segments, group, size), group
-
-
-def _shown(text: str, segments: Sequence[Segment], group: Sequence[int], size: int) -> str:
-    before = int(BEFORE * size)
-    if len(text) <= size + before:
-        return unmarked(text)
-    first, last = segments[group[0]], segments[group[-1]]
-    begin = max(0, first.span.start - before)
-    # The first paragraph that begins behind that; in front of the unit in any case.
-    starts = [s.span.start for i, s in enumerate(segments) if not i or _opens(segments, i)]
-    begin = next((at for at in starts if at >= begin), first.span.start)
-    return unmarked(text[min(begin, first.span.start) : last.span.end])
-
-
-def _opens(segments: Sequence[Segment], i: int) -> bool:
-    return segments[i].paragraph != segments[i - 1].paragraph
