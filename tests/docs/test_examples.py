@@ -29,7 +29,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "docs").mkdir()
     for name in ("leave.md", "employment-terms.md"):
         shutil.copy(ROOT / "corpora/handbook/policies" / name, tmp_path / "docs" / name)
-    (tmp_path / "answer.md").write_text("Notice after probation is eight weeks.\n", encoding="utf-8")
+    (tmp_path / "answer.md").write_text(
+        "Notice after probation is eight weeks.\n", encoding="utf-8"
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
