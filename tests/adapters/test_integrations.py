@@ -17,10 +17,10 @@ from tests.docs.pages import ROOT, blocks
 
 FIRST, LANGCHAIN, LLAMA_INDEX, HAYSTACK, DEEPEVAL = blocks("docs/integrations.md", "python")
 
-#: What the handbook says of it is four months.
-WRONG, RIGHT = "Probation lasts six months.", "Probation lasts four months."
+#: What the handbook says of it is eight weeks.
+WRONG, RIGHT = "Notice after probation is six weeks.", "Notice after probation is eight weeks."
 
-QUESTION = "How long is probation?"
+QUESTION = "How long is notice after probation?"
 
 Names = dict[str, Any]
 
@@ -69,8 +69,8 @@ def check_refuted(found: dict[str, Any]) -> None:
     cited = claim["citations"][0]
     assert (claim["verdict"], cited["relation"]) == ("contradicted", "contradiction")
     assert WRONG[claim["span"]["start"] : claim["span"]["end"]] == WRONG
-    assert (cited["source"], cited["line"]) == ("employment-terms.md", 16)
-    assert "4 months" in cited["quote"]
+    assert (cited["source"], cited["line"]) == ("employment-terms.md", 18)
+    assert "8 weeks" in cited["quote"]
     assert 0 < cited["prior"] < 1
     assert found["summary"]["precision"] == 0
 
@@ -97,7 +97,7 @@ def test_llama_index(names: Names, failing: FactChecker) -> None:
     told = run(LLAMA_INDEX, dict(names))
     evaluated = told["evaluated"]
     assert (evaluated.passing, evaluated.score, evaluated.invalid_result) == (False, 0.0, False)
-    assert "employment-terms.md:16, contradiction" in evaluated.feedback
+    assert "employment-terms.md:18, contradiction" in evaluated.feedback
     check_refuted(told["response"].metadata["factcheck"])
     assert str(told["response"]) == WRONG
     engine = told["CheckedQueryEngine"](told["Engine"](), names["checker"])
@@ -152,7 +152,7 @@ def test_deepeval(names: Names, failing: FactChecker) -> None:
     told = run(DEEPEVAL, dict(names))
     metric, right = told["metric"], told["LLMTestCase"](input=QUESTION, actual_output=RIGHT)
     assert (metric.score, metric.is_successful()) == (0.0, False)
-    assert "employment-terms.md:16, contradiction" in metric.reason
+    assert "employment-terms.md:18, contradiction" in metric.reason
 
     from deepeval import evaluate
     from deepeval.evaluate import AsyncConfig, DisplayConfig
