@@ -117,7 +117,7 @@ class Labelled:
 
     scores: tuple[float, ...]
     text: str | None
-    ended: bool = True
+    ended: bool
 
 
 @runtime_checkable

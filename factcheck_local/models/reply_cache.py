@@ -159,7 +159,9 @@ class CachedChatModel:
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts with the adapter for a prompt, whose hash is ``sha256``."""
-        keys = [self._key(messages, e, list(labels), least, max_tokens, sha256) for e in endings]
+        # Once it was not kept how a text ended; those are asked for again.
+        asked = (list(labels), least, max_tokens, sha256, "ended")
+        keys = [self._key(messages, ending, *asked) for ending in endings]
         found = self._read(keys)
         missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
         known = len(endings) - len(missing)
@@ -181,8 +183,8 @@ class CachedChatModel:
             said = [[list(reply.scores), reply.text, reply.ended] for reply in replies]
             found |= self._keep(dict(zip(missing, said, strict=True)), taken)
         return [
-            Labelled(tuple(scores), *text)  # older files do not know how it ended
-            for scores, *text in self._count([found[key] for key in keys])
+            Labelled(tuple(scores), text, ended)
+            for scores, text, ended in self._count([found[key] for key in keys])
         ]
 
     def _score(

@@ -199,6 +199,12 @@ def test_a_cell_that_is_left_out_is_asked_for_with_its_header() -> None:
     table = "| Plan | Price | Notice |\n|---|---|---|\n| Basic | 9 euros | 30 days |\n"
     asked = {"|": "Basic costs 9 euros.", "Basic,": "The notice of the Basic plan is 30 days."}
     assert [a.text for a in apart(model(**asked), Answer(table)).atoms][1:] == list(asked.values())
+    del asked["Basic,"]  # then it claims nothing, as a model says; a cell is no filler
+    colours = table.replace("30 days", "blue").replace("Notice", "Colour")
+    assert [a.text for a in apart(model(**asked), Answer(colours)).atoms][1:] == [
+        "Basic costs 9 euros.",
+        "Basic, Colour: blue.",
+    ]
 
 
 def test_a_failure_on_what_was_left_out_adds_it_as_it_stands() -> None:

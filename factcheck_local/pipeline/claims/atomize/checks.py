@@ -65,7 +65,7 @@ def left_out(kept: Sequence[str], sentence: str, also: Collection[str] = frozens
     said = " ".join(kept)
     if negations(sentence) > negations(said):
         return [sentence]
-    missing = _missing(clauses(sentence), said, also)
+    missing = untold(clauses(sentence), said, also)
     long = all(len(clause.split()) >= MIN_CLAUSE_WORDS for clause in missing)
     alone = (long and _TWO_CLAUSES.fullmatch(sentence)) or all(
         has_a_verb(_main(clause)) for clause in missing
@@ -86,15 +86,22 @@ def pieces_left_out(
     said = " ".join(kept)
     pieces = [
         short
-        for clause in _missing(clauses(sentence), said, also)
-        for short in _missing(_PIECES.split(clause), said, also) or [clause]
+        for clause in untold(clauses(sentence), said, also)
+        for short in untold(_PIECES.split(clause), said, also) or [clause]
     ]
     if negations(sentence) > negations(said):
         pieces += [piece for piece in _PIECES.split(sentence) if negations(piece)]
     return list(dict.fromkeys(pieces))
 
 
-def _missing(pieces: Sequence[str], said: str, also: Collection[str]) -> list[str]:
+def untold(pieces: Sequence[str], said: str, also: Collection[str] = frozenset()) -> list[str]:
+    """Those pieces of a unit of which a number or most words are not in what is said of it.
+
+    Args:
+        pieces: of the unit.
+        said: its claims.
+        also: numbers that the claims say otherwise.
+    """
     told = numbers(said) | frozenset(also)
     return [
         piece

@@ -93,17 +93,18 @@ def take_apart(
         if (chosen is None or i in chosen) and (words_and_numbers(text) or negations(text))
     ]
     replies = ask(asked, answer, segments, model, progress)
-    stating = (i for (i, _), r in replies.items() if isinstance(r, Labelled) and r.text is not None)
-    first_said = segments[first].text if (first := min(stating, default=None)) is not None else ""
-    units = {
-        part: _Unit(answer, segments, part, reply, first_said)
-        for part, reply in replies.items()
+    stating = {
+        i: reply
+        for (i, _), reply in replies.items()
         if isinstance(reply, Labelled) and reply.text is not None
     }
-    again = [(i, piece) for (i, _), unit in units.items() for piece in unit.pieces_left_out()]
-    for part, reply in ask(again, answer, segments, model, silent).items():
-        index, piece = part
-        units[index, said[index]].take(piece, reply)
+    first_said = next((segments[i].text for i in stating), "")
+    units = {
+        i: _Unit(answer, segments, (i, said[i]), reply, first_said) for i, reply in stating.items()
+    }
+    again = [(i, piece) for i, unit in units.items() for piece in unit.to_ask()]
+    for (i, piece), reply in ask(again, answer, segments, model, silent).items():
+        units[i].take(piece, reply)
 
     def split(index: int) -> Split:
         reply = replies.get((index, said[index]))
@@ -115,7 +116,7 @@ def take_apart(
             # The kind without claims that is most probable.
             label = 1 + int(np.argmax(reply.scores[1:]))
             return Split(((list(KINDS.values())[label], segments[index].text),))
-        return units[index, said[index]].split()
+        return units[index].split()
 
     return each_segment(segments, split, chosen=chosen, progress=silent)
 
@@ -144,26 +145,22 @@ class _Unit:
         above = (answer.question or "", *self._segment.headings)
         self._around = " ".join((*above, unmarked(answer.text[: self._segment.span.start])))
         self._near = " ".join((*above, first_said, section(segments, index)))
-        self._empty: set[str] = set()
+        self._filler: set[str] = set()
         written = _claims(reply)
         self._kept = self._believed(written)
         self._dropped = len(written) - len(self._kept)
 
-    def pieces_left_out(self) -> list[str]:
-        """What its claims leave out, where that is less than all of it."""
-        if not self._kept:
-            return []
-        if is_row(self._text):
-            return self._cells_left_out()
-        found = pieces_left_out(self._kept, self._text, self._told_otherwise())
-        return [piece for piece in found if piece != self._text and piece not in self._empty]
+    def to_ask(self) -> list[str]:
+        """Pieces that its claims leave out, where these are less than all of it."""
+        return [piece for piece in self._left_out() if piece != self._text] if self._kept else []
 
     def take(self, piece: str, reply: Labelled | ScoringError) -> None:
         """Take what the model wrote of a piece that was left out, if it says just that."""
         if isinstance(reply, ScoringError):
             return  # it is added as it stands
-        if reply.text is None and not (numbers(piece) or negations(piece)):
-            self._empty.add(piece)
+        filler = not (is_row(self._text) or numbers(piece) or negations(piece))
+        if reply.text is None and filler:
+            self._filler.add(piece)
         new = words_and_numbers(piece) - words_and_numbers(" ".join(self._kept))
         told = [one for one in self._believed(_claims(reply)) if words_and_numbers(one) & new]
         if not pieces_left_out([*self._kept, *told], piece):
@@ -171,11 +168,8 @@ class _Unit:
 
     def split(self) -> Split:
         """The claims, and what they leave out as it stands."""
-        if is_row(self._text):
-            added = self._cells_left_out()
-        elif self._empty and self._kept and not self.pieces_left_out():
-            added = []
-        else:
+        added = self._left_out()
+        if added and not is_row(self._text):
             added = left_out(self._kept, self._text, self._told_otherwise())
         claims = [*(part for one in self._kept for part in taken_apart(one)), *added]
         units = tuple((Kind.FACT, one) for one in dict.fromkeys(claims or [self._text]))
@@ -187,9 +181,15 @@ class _Unit:
             one for one in own if one and founded(one, self._segment, self._around, self._answer)
         ]
 
-    def _cells_left_out(self) -> list[str]:
-        head = next((h for h in reversed(self._segment.headings) if is_row(h)), "")
-        return cells_left_out(self._kept, self._text, head, self._told_otherwise())
+    def _left_out(self) -> list[str]:
+        """Pieces, or cells of a row, that the claims leave out, filler aside."""
+        also = self._told_otherwise()
+        if is_row(self._text):
+            head = next((h for h in reversed(self._segment.headings) if is_row(h)), "")
+            found = cells_left_out(self._kept, self._text, head, also)
+        else:
+            found = pieces_left_out(self._kept, self._text, also)
+        return [piece for piece in found if piece not in self._filler]
 
     def _told_otherwise(self) -> frozenset[str]:
         """Numbers of the unit that its claims say in another unit or notation."""

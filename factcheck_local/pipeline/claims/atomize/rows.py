@@ -7,11 +7,10 @@ from collections.abc import Collection, Sequence
 from factcheck_local.core.text.wording import (
     content_words,
     numbers,
-    share_within,
     words_and_numbers,
 )
 from factcheck_local.indexer.tables import cells
-from factcheck_local.pipeline.claims.atomize.checks import MIN_CLAUSE_SHARE
+from factcheck_local.pipeline.claims.atomize.checks import untold
 
 #: Signs that deny, wherever they stand.
 NO_SIGNS = "❌✗✘✖"
@@ -53,8 +52,7 @@ def cells_left_out(
         elif len(content_words(value)) < 2 and numbers(value):
             missing = not numbers(value) <= told  # a unit may be written otherwise: "8 h"
         else:
-            untold = not numbers(value) <= told or share_within(value, said) < MIN_CLAUSE_SHARE
-            missing = untold and bool(words_and_numbers(value))
+            missing = bool(words_and_numbers(value)) and bool(untold([value], said, also))
         if missing:
             named = ", ".join(part for part in (name, header) if part)
             found.append(f"{named}: {value.rstrip('.')}." if named else value)
