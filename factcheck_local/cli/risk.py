@@ -70,12 +70,15 @@ def reset_risk(folder: Path, model: RelationModel, *, as_json: bool) -> None:
 
 
 def _read(labels: str) -> tuple[list[LabelledClaim], int]:
-    """The labelled claims, and how many lines of claims lack a P, a certainty or a label.
+    """The labelled claims, and how many lack a P, a certainty or a label.
+
+    What several reviewers say of one claim of a run counts once, and as no label where they
+    differ: the promise is for claims that were drawn one by one.
 
     Raises:
         RecordError: if a line is malformed, naming it.
     """
-    claims = []
+    said: dict[object, list[LabelledClaim]] = {}
     unlabelled = 0
     for number, row in json_lines(labels):
         if type(row) is dict and row.get("kind") == "relation":
@@ -87,8 +90,15 @@ def _read(labels: str) -> tuple[list[LabelledClaim], int]:
         if claim is None:
             unlabelled += 1
         else:
-            claims.append(claim)
-    return claims, unlabelled
+            said.setdefault(_of_run(row) or number, []).append(claim)
+    agreed = [own[0] for own in said.values() if len({claim.label for claim in own}) == 1]
+    return agreed, unlabelled + len(said) - len(agreed)
+
+
+def _of_run(row: Mapping[str, object]) -> tuple[str, str] | None:
+    """Which claim of which run a line is of; None if it does not say."""
+    run, claim = row.get("run"), row.get("claim")
+    return (run, claim) if isinstance(run, str) and isinstance(claim, str) else None
 
 
 def _claim(row: object) -> LabelledClaim | None:

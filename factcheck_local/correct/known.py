@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from factcheck_local.core.text.wording import content_words, numbers, written_otherwise
+from factcheck_local.core.text.wording import MONTHS, content_words, numbers, written_otherwise
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -13,10 +13,6 @@ _NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
 
 _ISO_DATE = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])-([0-3]\d)\b")
 _CLOCK = re.compile(r"(?<![\d.,:])([0-2]?\d):([0-5]\d)(?![\d:])")
-
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
 
 
 def as_words(text: str) -> str:
@@ -38,7 +34,7 @@ def otherwise(text: str) -> str:
 
     "$5m" is 5000000, "2025-06-30" is 30 June, and "08:30" is 8:30.
     """
-    dates = (f"{int(day)} {_MONTHS[int(month) - 1]}" for month, day in _ISO_DATE.findall(text))
+    dates = (f"{int(day)} {MONTHS[int(month) - 1]}" for month, day in _ISO_DATE.findall(text))
     times = (
         f"{hour}:{minute}"
         for given, minute in _CLOCK.findall(text)

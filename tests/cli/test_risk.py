@@ -279,3 +279,22 @@ def test_a_model_without_thresholds_of_its_own_says_so_at_once(tmp_path: Path, s
     assert [event.get("stage") for event in said if event["event"] == "stage"] == ["load"]
     assert "no thresholds come with mpnet-l6-nli" in done.err
     assert "factcheck calibrate LABELS.jsonl --risk 0.05" in done.err
+
+
+@pytest.mark.usefixtures("scripted")
+def test_what_two_reviewers_say_of_a_claim_counts_once(tmp_path: Path, store: Path) -> None:
+    def claim(number: int, reviewed: str) -> dict[str, Any]:
+        (row,) = review(1, 0.9, reviewed, "supported")
+        return row | {"run": "r", "claim": f"a{number}"}
+
+    once = [claim(n, "supported") for n in range(20)]
+    both = [*once, *(row | {"reviewer": "B"} for row in once)]
+    differ = [claim(30, "supported"), claim(30, "contradicted")]
+    for rows, unlabelled in ((once, 0), (both, 0), ([*both, *differ], 1)):
+        done = factcheck(
+            *("calibrate", "-", "--risk", 0.05, "--store", store, "--json"), stdin=lines(rows)
+        )
+        assert done.code == 0, done.err
+        found = json.loads(done.out)
+        assert found["thresholds"]["claims"] == 20
+        assert found["unlabelled"] == unlabelled

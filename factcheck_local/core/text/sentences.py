@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from factcheck_local.core.text.wording import MONTHS
 from factcheck_local.core.types import Span
 
 #: Abbreviations that the library takes for the end of a sentence, in front of a number or a word
@@ -17,9 +18,7 @@ _INITIAL = re.compile(r"\b[A-Za-z]\.$")
 
 #: "31. December 2024" is one date; "31.12. of each year" and "version 3.0. was" go on.
 _DAY = re.compile(r"(?<![\w.,])[0-3]?\d\.$")
-_MONTH = re.compile(
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-)
+_MONTH = re.compile(rf"(?:{'|'.join(MONTHS)})\b")
 _POINTED = re.compile(r"(?<![\w.,])[0-3]?\d\.[01]?\d\.$")
 
 

@@ -15,6 +15,10 @@ from math import prod
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
+MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+
 #: What joins clauses; an "and" between two numbers joins these.
 _COORDINATION = re.compile(r"[,;]?\s+(?:and(?!(?<=\d and)\s\d)|but|while|whereas)\s+|;\s+")
 _NUMBER_WORDS = {
