@@ -20,7 +20,7 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models.contracts import FloatArray
 from factcheck_local.serve.access import Keys, make_folder
-from factcheck_local.serve.audit import state_of
+from factcheck_local.serve.audit import verified
 
 PATIENCE = 600.0
 
@@ -108,7 +108,7 @@ class Server:
 
     def audit_lines(self) -> int:
         """Lines of its audit log, each proven to follow from the one before."""
-        return state_of(self.data / "audit.jsonl").lines
+        return len(list(verified(self.data / "audit.jsonl")))
 
     def stop(self) -> None:
         """End it as its user does."""

@@ -10,8 +10,10 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,7 +28,6 @@ from factcheck_local.cli import index as index_command
 from factcheck_local.cli import script
 from factcheck_local.cli import verify as verify_command
 from factcheck_local.indexer import sync as sync_module
-from factcheck_local.indexer.fingerprint import ChunkerPrint
 from factcheck_local.indexer.parts import VERDICTS
 from factcheck_local.indexer.reader import Reading, Task, Unread, read
 from factcheck_local.indexer.store import Store
@@ -106,16 +107,16 @@ def factcheck(*arguments: object) -> None:
 # --------------------------------------------------------------------- index
 
 
-def read_one(task: Task, chunker: ChunkerPrint) -> Reading | Unread:
-    return read(task.path, task.source, chunker)
+def read_one(task: Task) -> Reading | Unread:
+    return read(task.path, task.source)
 
 
 def read_here(
-    tasks: Iterable[Task], chunker: ChunkerPrint, *_: object, **__: object
+    tasks: Iterable[Task], *_: object, **__: object
 ) -> Iterator[tuple[Task, Reading | Unread]]:
     """In place of the reading process, whose start would take most of the time."""
     for task in tasks:
-        yield task, read_one(task, chunker)
+        yield task, read_one(task)
 
 
 def fake_index() -> None:
@@ -206,7 +207,10 @@ def verify(folder: Path, store: Path, output: str) -> None:
 def scores(store: Path) -> int:
     """Pairs whose scores are kept."""
     path = store / VERDICTS
-    return len(ScoreCache(path)) if path.exists() else 0
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path)) as db:
+        return int(db.execute("SELECT count(*) FROM scores").fetchone()[0])
 
 
 def kill_verify(folder: Path, stage: str, number: int, made: Path) -> dict[str, Any]:

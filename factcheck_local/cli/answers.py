@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from factcheck_local.cli.common import input_name, read_input
-from factcheck_local.core.errors import FactcheckError, InputError
+from factcheck_local.core.errors import FactcheckError, InputError, RecordError
 from factcheck_local.pipeline.claims.records import Record, parse_each
 from factcheck_local.report.places import answer_file
+from factcheck_local.report.render import FORMATS
 
 #: Names that a folder of reports has for itself.
 TAKEN = ("index", "summary")
@@ -40,10 +41,14 @@ def read_answers(names: Sequence[str], question: str | None) -> list[Record | Un
 def _read(name: str, question: str | None) -> Iterator[Record | Unusable]:
     # A file's name need not be text; a report's texts are.
     called = os.fsencode(input_name(name)).decode("utf-8", "replace")
+    some = False
     try:
         data, _ = read_input(name)
         for found in parse_each(data, called, question=question):
+            some = True
             yield found if isinstance(found, Record) else Unusable(called, found)
+        if not some:
+            raise RecordError(f"{called}: holds no answer")
     except InputError as error:
         yield Unusable(called, error)
 
@@ -62,9 +67,15 @@ def digest(record: Record) -> str:
 def report_names(records: Sequence[Record]) -> list[str]:
     """A file name for each, without an ending: its own, made safe and distinct.
 
-    Names differ by more than case, and none leads out of a folder or hides in it.
+    Names differ by more than case, with whatever endings two reports have, and none leads out of
+    a folder or hides in it.
     """
-    taken = {name.casefold() for name in TAKEN}
+
+    def files(name: str) -> set[str]:
+        # One that ends in .graph, say, has a file that is another one's report as a graph.
+        return {f"{name}{ending}".casefold() for ending in FORMATS.values()}
+
+    taken = {file for name in TAKEN for file in files(name)}
     found = []
     for record in records:
         file, line, _ = answer_file({"path": record.answer.path})
@@ -72,9 +83,9 @@ def report_names(records: Sequence[Record]) -> list[str]:
         stem = _UNSAFE.sub("-", stem)[:LONGEST].strip(".-") or "answer"
         base = stem if line is None else f"{stem}-{line}"
         name, number = base, 1
-        while name.casefold() in taken:
+        while files(name) & taken:
             number += 1
             name = f"{base}-{number}"
-        taken.add(name.casefold())
+        taken |= files(name)
         found.append(name)
     return found

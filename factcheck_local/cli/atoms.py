@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from factcheck_local.cli.answers import Unusable, read_answers
 from factcheck_local.cli.choosing import (
     SettingsCommand,
     choose_settings,
@@ -14,14 +15,13 @@ from factcheck_local.cli.common import (
     json_option,
     llm_option,
     question_option,
-    read_input,
     write_json,
 )
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.progress import stage_progress
+from factcheck_local.core.types import Atom
 from factcheck_local.pipeline.checker import FactChecker
-from factcheck_local.pipeline.claims.records import parse_input
 from factcheck_local.pipeline.settings import SETTINGS
 from factcheck_local.report.view import one_line
 
@@ -44,6 +44,8 @@ def command(
 ) -> None:
     """List the atomic claims of ANSWER, with their kind and place.
 
+    With --json one answer is a list of its claims, and several are a list of such lists.
+
     Exits with 3 if a sentence could not be split; it then stands there whole.
 
     \b
@@ -52,27 +54,32 @@ def command(
     """
     chosen = choose_settings({"llm": llm}, assigned, preset, None)
     refuse_idle(chosen, SETTINGS.keys() - {"llm", "atomizer"}, "nothing but claims is made")
+    records = []
+    for found in read_answers([answer], question):
+        if isinstance(found, Unusable):
+            raise found.error
+        records.append(found)
     checker = FactChecker(chosen.settings, progress=stage_progress())
     failed = False
-    for record in parse_input(*read_input(answer), question=question):
+    done = []
+    for record in records:
         atoms, failures = checker.atoms(record.answer)
         failed = failed or bool(failures)
         for id_, why in failures.items():
             tell(f"factcheck: {id_}: {why}")
-        if as_json:
-            write_json(
-                [
-                    {
-                        "id": a.id,
-                        "text": a.text,
-                        "original": a.original,
-                        "kind": a.kind.value,
-                        "span": {"start": a.span.start, "end": a.span.end} if a.span else None,
-                    }
-                    for a in atoms
-                ]
-            )
-            continue
-        for atom in atoms:
+        done.append([_as_dict(atom) for atom in atoms])
+        for atom in () if as_json else atoms:
             click.echo(f"{atom.id}\t{atom.kind.value}\t{one_line(atom.text)}")
+    if as_json:
+        write_json(done if len(records) > 1 else done[0])
     context.exit(UNSCORED if failed else 0)
+
+
+def _as_dict(atom: Atom) -> dict[str, object]:
+    return {
+        "id": atom.id,
+        "text": atom.text,
+        "original": atom.original,
+        "kind": atom.kind.value,
+        "span": {"start": atom.span.start, "end": atom.span.end} if atom.span else None,
+    }

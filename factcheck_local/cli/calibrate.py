@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.risk import fit_risk, reset_risk
-from factcheck_local.core.errors import InputError, RecordError, ScoringError
+from factcheck_local.core.errors import InputError, RecordError, ScoringError, TooLongError
 from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.parts import CALIBRATION, RISK
 from factcheck_local.indexer.store import Store
@@ -226,15 +227,34 @@ def _score(scorer: PairScorer, rows: list[_Labelled]) -> tuple[LogProbabilities,
     gold: list[int] = []
     done = 0
     for premise, own in by_premise.items():
-        try:
-            found.append(scorer.score(premise, [row.hypothesis for row in own]))
-        except ScoringError as error:
-            tell(f"factcheck: left out, {len(own)} of the pairs: {error}")
-        else:
-            gold += [row.label for row in own]
+        left_out: list[ScoringError] = []
+        for part, scored in _score_each(scorer, premise, own):
+            if isinstance(scored, ScoringError):
+                left_out += [scored] * len(part)
+            else:
+                found.append(scored)
+                gold += [row.label for row in part]
+        if left_out:
+            tell(f"factcheck: left out, {len(left_out)} of the pairs: {left_out[0]}")
         done += len(own)
         progress("calibrate", done, len(rows))
     return np.concatenate(found), gold
+
+
+def _score_each(
+    scorer: PairScorer, premise: Premise, rows: Sequence[_Labelled]
+) -> Iterator[tuple[Sequence[_Labelled], LogProbabilities | ScoringError]]:
+    """All pairs of a premise at once; one by one where one of them is too long for the model."""
+    try:
+        yield rows, scorer.score(premise, [row.hypothesis for row in rows])
+    except TooLongError as error:
+        if len(rows) == 1:
+            yield rows, error
+            return
+        for row in rows:
+            yield from _score_each(scorer, premise, [row])
+    except ScoringError as error:
+        yield rows, error
 
 
 def _reset(folder: Path, scorer: PairScorer, *, as_json: bool) -> None:

@@ -45,10 +45,10 @@ from factcheck_local.pipeline.claims.records import (
     load_json,
     parse_input,
 )
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings
 from factcheck_local.report import SCHEMA, to_dict
 from factcheck_local.report.places import answer_file
-from factcheck_local.report.stored import is_judged, settings_of
+from factcheck_local.report.stored import settings_of
 from factcheck_local.report.view import indented, one_line, percent
 
 _DONE = {
@@ -110,11 +110,12 @@ def command(
     data, name = read_input(answer)
     stored = _stored(data, name)
     given = settings_values(question=question, preset=preset, **options)
-    if stored is not None and (given or assigned):
-        raise click.UsageError("a stored run keeps its settings: expected no option that sets one")
-    if stored and is_judged(stored):
-        assessor = stored["run"]["settings"]["assessor"]
-        raise InputError(f"assessor {assessor}: a judge gives no evidence to correct from")
+    if stored is not None:
+        if given or assigned:
+            raise click.UsageError(
+                "a stored run keeps its settings: expected no option that sets one"
+            )
+        _refuse_judge(settings_of(stored, name))
     target = _target(data, name, stored) if write else None
     check_writable(target[0] if target else None)
     if stored is None:
@@ -159,6 +160,11 @@ def _stored(data: bytes, name: str) -> dict[str, Any] | None:
         return None
     check_complete(value, name)
     return value
+
+
+def _refuse_judge(settings: Settings) -> None:
+    if settings.assessor not in GRAPH_ASSESSORS:
+        raise InputError(f"assessor {settings.assessor}: a judge gives no evidence to correct from")
 
 
 def _target(data: bytes, name: str, stored: dict[str, Any] | None) -> tuple[Path, bytes]:
@@ -211,7 +217,9 @@ def _verify_and_correct(
         raise RecordError(f"{name}: expected one answer, got {len(records)}")
     store = open_stores(store_path) if records[0].contexts is None or store_path else None
     try:
-        checker = FactChecker(settings_for(store), store, progress=stage_progress())
+        settings = settings_for(store)
+        _refuse_judge(settings)
+        checker = FactChecker(settings, store, progress=stage_progress())
         assessment = to_dict(checker.verify(records[0]))
         return assessment, correct(assessment, checker, unsupported=unsupported, name=name)
     finally:

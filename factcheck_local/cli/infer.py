@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,10 +15,12 @@ from factcheck_local.cli.common import (
     write_json,
     write_text,
 )
-from factcheck_local.core.errors import RecordError
+from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.markov import (
+    Factor,
     Limits,
     Method,
+    Network,
     Parameterisation,
     infer,
     infer_by_pgmpy,
@@ -28,10 +31,10 @@ from factcheck_local.markov import (
     network_to_uai,
 )
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
-from factcheck_local.pipeline.settings import Settings, as_named_now
+from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import SCHEMA
-from factcheck_local.report.fact_graph import to_fact_graph
-from factcheck_local.report.stored import checked, complete
+from factcheck_local.report.network import network_of
+from factcheck_local.report.stored import complete
 
 PGMPY = "pgmpy"
 
@@ -66,7 +69,8 @@ PGMPY = "pgmpy"
 @click.option(
     "--write-bif",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a Bayesian network of the same distribution in BIF, too.",
+    help="Write a Bayesian network of the same distribution in BIF, too; what BIF cannot hold of "
+    "a name is _ there.",
 )
 def command(
     graph: str,
@@ -101,20 +105,42 @@ def command(
             value = load_json(text, name)
             if isinstance(value, dict) and value.get("schema") == SCHEMA:
                 with complete(name):
-                    run = checked(value, name)
-                    own = as_named_now(run["run"]["settings"]).get("factors", Settings().factors)
-                    factors = factors or Settings(factors=own).factors
-                    value = to_fact_graph(run)
-            network = network_from_graph(value, factors or Settings().factors)
-    except RecordError as error:
+                    if factors is not None:
+                        value["run"]["settings"]["factors"] = factors
+                    network = network_of(value).network
+            else:
+                network = network_from_graph(value, factors or Settings().factors)
+    except InputError as error:
         # What is not JSON is named already.
-        raise error if str(error).startswith(name) else RecordError(f"{name}: {error}") from error
+        if str(error).startswith(name):
+            raise
+        raise RecordError(f"{name}: {error}", hint=error.hint) from error
     if write_uai is not None:
         write_text(write_uai, network_to_uai(network))
     if write_bif is not None:
-        write_text(write_bif, network_to_bif(network))
+        write_text(write_bif, network_to_bif(_named_for_bif(network)))
     if method == "pgmpy":
         found = infer_by_pgmpy(network)
     else:
         found = infer(network, method, Limits(max_width=max_width, seed=seed))
     write_json(marginals_to_json(found))
+
+
+def _named_for_bif(network: Network) -> Network:
+    """The network under names that BIF can hold, each its own.
+
+    A passage's id may begin with a digit, and a document's name may have any character.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for variable in network.variables:
+        base = re.sub(r"[^A-Za-z0-9_.-]", "_", variable)
+        base = name = re.sub(r"^(?![A-Za-z_])", "_", base)
+        number = 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{base}-{number}"
+        taken.add(name.lower())
+        names[variable] = name
+    factors = (Factor([names[v] for v in f.variables], f.table) for f in network.factors)
+    return Network(tuple(names.values()), tuple(factors))

@@ -30,7 +30,7 @@ def command(
     Example:
       factcheck mcp --store .factcheck
     """
-    need_libraries("mcp", "mcp", "fastapi", "prometheus_client")
+    need_libraries("mcp", "mcp", "fastapi")
     from factcheck_local.serve.mcp_transports import serve_stdio
 
     _, place = places(store_path, None)

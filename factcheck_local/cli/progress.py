@@ -8,10 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import click
-
 from factcheck_local.cli import messages
-from factcheck_local.cli.messages import tell
+from factcheck_local.cli.messages import draw, tell, undraw
 from factcheck_local.core.errors import InputError
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.indexer.sync import Progress, Step
@@ -65,7 +63,7 @@ def stage_progress() -> StageProgress:
 
     def show(stage: str, done: int, count: int) -> None:
         end = "\n" if done >= count else ""
-        click.echo(f"\r\033[K{stage} {done}/{count}{end}", nl=False, err=True)
+        draw(f"{stage} {done}/{count}{end}")
 
     return show
 
@@ -76,12 +74,14 @@ def many_progress() -> StageProgress:
         return silent
     if not sys.stderr.isatty():
         return Lines(_seconds())
-    return Lines(0.5, say=draw_above)
+    lines = Lines(0.5, say=draw)
 
+    def show(stage: str, done: int, count: int) -> None:
+        lines(stage, done, count)
+        if done >= count:
+            undraw()
 
-def draw_above(lines: str) -> None:
-    """Put whole lines on a terminal in place of the progress, which is then drawn below them."""
-    click.echo(f"\r\033[K{lines}", nl=False, err=True)
+    return show
 
 
 def _seconds() -> float:

@@ -21,13 +21,20 @@ from factcheck_local.cli.common import (
     write_json,
 )
 from factcheck_local.cli.diff import DIFFERS
-from factcheck_local.cli.messages import complain, tell
+from factcheck_local.cli.messages import complain, tell, undraw
 from factcheck_local.cli.outcome import BAD_INPUT, UNSCORED
 from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.cli.progress import many_progress, stage_progress
-from factcheck_local.cli.stored import check_complete, read_run, warn_of_models
+from factcheck_local.cli.stored import check_complete, is_summary, read_json, warn_of_models
 from factcheck_local.cli.workers import cluster_address, workers_option
-from factcheck_local.core.errors import FactcheckError, InferenceError, InputError, RecordError
+from factcheck_local.core.errors import (
+    FactcheckError,
+    InferenceError,
+    InputError,
+    ModelError,
+    RecordError,
+    StoreError,
+)
 from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.joined import ReadableStore, ReadPlace
 from factcheck_local.pipeline.checker import FactChecker
@@ -37,7 +44,7 @@ from factcheck_local.report import to_dict
 from factcheck_local.report.diff import Comparison, compare, diff_to_dict
 from factcheck_local.report.diff_text import diff_to_text
 from factcheck_local.report.replay import TAKEN_OVER
-from factcheck_local.report.stored import claims_of, settings_of
+from factcheck_local.report.stored import checked, claims_of, settings_of
 from factcheck_local.scale.cluster import connected
 from factcheck_local.scale.pool import Pool
 from factcheck_local.scale.worker import Plan, Task, Tasks, Worker
@@ -49,9 +56,9 @@ _New = dict[str, Any] | FactcheckError
 _WORST = (0, DIFFERS, UNSCORED, BAD_INPUT)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Past:
-    """A run as it was stored, and what repeats it."""
+    """A run as it was stored, and what repeats it; compared by identity."""
 
     name: str
     assessment: dict[str, Any]
@@ -60,8 +67,7 @@ class _Past:
     digest: str
 
     @classmethod
-    def read(cls, name: str) -> _Past:
-        found = read_run(name)
+    def of(cls, name: str, found: dict[str, Any]) -> _Past:
         called = input_name(name)
         check_complete(found, called)
         index = found["run"]["index"]
@@ -69,6 +75,10 @@ class _Past:
             raise RecordError(f"{called}: its passages came with a record, not from a store")
         settings, claims = settings_of(found, called), claims_of(found, called)
         return cls(name, found, settings, claims, index["digest"])
+
+
+#: Repeats runs of the same settings, in any order.
+_Repeat = Callable[[Settings, Sequence[_Past]], Iterator[tuple[_Past, _New]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +130,9 @@ def command(
     """
     if write and STDIN in runs:
         raise InputError("standard input: cannot be written to")
-    past = [_Past.read(name) for name in runs]
-    for name in runs if write else ():
-        check_writable(Path(name))
+    past = _read(runs)
+    for run in past if write else ():
+        check_writable(Path(run.name))
     done: list[dict[str, Any]] = []
     code = 0
     place = store_path or find_store(Path.cwd())
@@ -130,7 +140,9 @@ def command(
         with open_stores(place) as store:
             present = frozenset(s.source for s in store.sources())
             repeat = partial(_by_workers, workers, place) if workers else partial(_here, store)
-            for found in _recheck(past, store.digest(), repeat, every=every):
+            embedder = store.fingerprint.embedder.id
+            repeated = partial(_repeated, repeat, embedder)
+            for found in _recheck(past, store.digest(), repeated, every=every):
                 if found.failure is not None and len(past) == 1:
                     raise found.failure
                 written = write and found.new is not None and not found.unscored
@@ -150,10 +162,28 @@ def command(
     sys.exit(code)
 
 
+def _read(names: Sequence[str]) -> list[_Past]:
+    """The runs of all files; the summary in a folder of several answers is passed over.
+
+    Raises:
+        InputError: if a file is anything else, or none is a run.
+    """
+    found = []
+    for name in names:
+        value, called = read_json(name)
+        if is_summary(value):
+            tell(f"{called}: the summary of several answers, passed over")
+        else:
+            found.append(_Past.of(name, checked(value, called)))
+    if not found:
+        raise RecordError(f"{', '.join(names)}: no run of verify")
+    return found
+
+
 def _recheck(
     past: Sequence[_Past],
     digest: str,
-    repeat: Callable[[Settings, Sequence[_Past]], Iterator[tuple[_Past, _New]]],
+    repeat: _Repeat,
     *,
     every: bool,
 ) -> Iterator[_Rechecked]:
@@ -173,6 +203,29 @@ def _recheck(
             old_models = run.assessment["run"]["models"]
             warn_of_models(input_name(run.name), old_models, new["run"]["models"])
             yield _Rechecked(run, new, compare(run.assessment, new))
+
+
+def _repeated(
+    repeat: _Repeat, embedder: str, settings: Settings, due: Sequence[_Past]
+) -> Iterator[tuple[_Past, _New]]:
+    """As ``repeat`` gives them; what no run of these settings can have is why those left fail.
+
+    Args:
+        repeat: of runs that are due.
+        embedder: the store's.
+        settings: of all of them.
+        due: the runs.
+    """
+    left = dict.fromkeys(due)
+    try:
+        for run, new in repeat(settings, due):
+            del left[run]
+            yield run, new
+    except (StoreError, ModelError) as error:
+        if isinstance(error, StoreError) and settings.embedder != embedder:
+            # The hint of a store is one for verify.
+            error.hint = "verify the answer again: that takes the store's embedder"
+        yield from ((run, error) for run in left)
 
 
 def _here(
@@ -201,6 +254,7 @@ def _by_workers(
             new = found if isinstance(found, FactcheckError) else found[number]
             if new is None:
                 raise RuntimeError("a worker found unchanged what has no earlier run")
+            undraw()
             yield due[number], new
             progress("runs", count, len(due))
 

@@ -25,16 +25,7 @@ from factcheck_local.pipeline.relation import Premise, load_relation_model, rela
     show_default=True,
     help="llm, encoder, a model's name, or FAST+SLOW.",
 )
-@click.option(
-    "--budget", type=click.IntRange(min=0), help="Pairs that a cascade's second model may read."
-)
 @click.option("--llm", metavar="NAME", default=DEFAULT_LLM, show_default=True)
-@click.option(
-    "--quantities/--no-quantities",
-    default=True,
-    show_default=True,
-    help="Whether numbers that exclude each other weigh in.",
-)
 @click.option(
     "--store",
     "store_path",
@@ -46,9 +37,7 @@ def command(
     context: click.Context,
     pairs: str,
     relation: str,
-    budget: int | None,
     llm: str,
-    quantities: bool,
     store_path: StorePlace | None,
 ) -> None:
     """Score PAIRS, JSON lines of {"id"?, "premise", "hypothesis"}; - is stdin.
@@ -60,16 +49,12 @@ def command(
     Example:
       factcheck relate pairs.jsonl > relations.jsonl
     """
-    if budget is not None and "+" not in relation:
-        raise click.UsageError("--budget is for two models: --relation FAST+SLOW")
     rows = _rows(pairs)
     folder = None
     if store_path is not None:
         with open_store(store_path) as store:
             folder = store.path
-    model = load_relation_model(
-        relation, default_llm=llm, store_dir=folder, quantities=quantities, budget=budget
-    )
+    model = load_relation_model(relation, default_llm=llm, store_dir=folder)
     # Pairs of one premise are scored together, so each premise is read once.
     premises = {text: f"p{i}" for i, text in enumerate(dict.fromkeys(r[1] for r in rows))}
     hypotheses = {text: f"h{i}" for i, text in enumerate(dict.fromkeys(r[2] for r in rows))}

@@ -14,18 +14,15 @@ from factcheck_local.cli.common import (
     make_view,
     only_option,
     output_option,
-    read_input,
     refuse_overwriting,
     write_report,
     write_utf8,
 )
 from factcheck_local.cli.messages import complain
 from factcheck_local.cli.outcome import BELOW, is_below
-from factcheck_local.cli.stored import read_run
+from factcheck_local.cli.stored import is_summary, read_json, read_run
 from factcheck_local.core.errors import InputError
-from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.report.events import event_json_schema
-from factcheck_local.report.many_answers import SUMMARY_SCHEMA
 from factcheck_local.report.render import SINGLE
 from factcheck_local.report.schema import json_schema
 from factcheck_local.report.stored import checked, complete
@@ -83,9 +80,8 @@ def command(
       factcheck report out/summary.json --format sarif --output out.sarif
     """
     view = make_view(form, output, only=only, fail_on=fail_on)
-    data, name = read_input(assessment)
-    value = load_json(decode_answer(data, name), name)
-    many = isinstance(value, dict) and value.get("schema") == SUMMARY_SCHEMA
+    value, name = read_json(assessment)
+    many = is_summary(value)
     if many and form in SINGLE:
         raise click.UsageError(f"{form} is of one answer, and a summary of several")
     with complete(name):

@@ -17,12 +17,12 @@ from factcheck_local.cli.common import (
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.core.errors import InputError
+from factcheck_local.core.types import Atom
 from factcheck_local.indexer.joined import ReadPlace
 from factcheck_local.indexer.scope import Condition, as_seen, in_scope
 from factcheck_local.models.registry import load_model
-from factcheck_local.pipeline.retrieval.rerank import RERANKED, reorder
 from factcheck_local.pipeline.retrieval.rerankers import load_reranker
-from factcheck_local.pipeline.retrieval.search import search
+from factcheck_local.pipeline.retrieval.search import retrieve
 from factcheck_local.pipeline.settings import Retrieval, Settings
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.report.view import one_line
@@ -66,19 +66,18 @@ def command(
         made_with = store.fingerprint.embedder
         embedder = load_model(made_with.id, "embedder")
         made_with.check(embedder, store.place)
-        vectors = embedder.embed([query])
         conditions = [Condition.parse(text) for text in where or ()]
         scope = in_scope(store.sources(), conditions, as_groups)
-        wanted = k if reranker is None else max(k, RERANKED)
-        found = search([query], vectors, store, wanted, retrieval, scope)
-        if reranker is not None:
-            found, unread = reorder([query], found, reranker)
-            if unread:
-                tell(f"{rerank} cannot read the query; the order is the search's")
+        asked = [Atom("query", query, query)]
+        found = retrieve(
+            asked, store, embedder, k=k, retrieval=retrieval, scope=scope, reranker=reranker
+        )
+        if found.unread:
+            tell(f"{rerank} cannot read the query; the order is the search's")
         seen = in_scope(store.sources(), groups=as_groups)
-        hits = [as_seen(c, seen) for c in found[0][:k]]
+        hits = [as_seen(c, seen) for c in found.contexts]
         # In float64: in float32 the last digits depend on how many rows there are.
-        similarities = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]
+        similarities = found.context_vectors.astype(float) @ found.atom_vectors[0]
         rows = list(zip(hits, similarities.round(6).tolist(), strict=True))
     if as_json:
         write_json(

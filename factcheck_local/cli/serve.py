@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import ssl
 from collections.abc import Callable
@@ -31,6 +32,25 @@ Places = Callable[[], tuple[Path, Path]]
 
 #: Where the secret of webhooks may stand in the environment.
 SECRET = "FACTCHECK_WEBHOOK_SECRET"
+
+
+class _WhyNotListening(logging.Filter):
+    """Keeps from uvicorn's log why its address cannot be listened on, to say it as one line.
+
+    Attributes:
+        said: why, in words; empty if it can be.
+    """
+
+    said = ""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """See ``logging.Filter``."""
+        if not isinstance(record.msg, OSError):
+            return True
+        # What asyncio puts in front is the address again.
+        why = (record.msg.strerror or str(record.msg)).rpartition(": ")[2]
+        self.said = f"cannot be listened on: {why}"
+        return False
 
 
 class _Serving(SettingsCommand, click.Group):
@@ -185,6 +205,8 @@ def command(
     egress.allow(host, port)
     at = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     tell(f"serving {place} at {'https' if tls_cert else 'http'}://{at}, data in {folder}")
+    log, kept = logging.getLogger("uvicorn.error"), _WhyNotListening()
+    log.addFilter(kept)
     try:
         uvicorn.run(
             app,
@@ -207,6 +229,11 @@ def command(
     except ssl.SSLError as error:
         why = f"no certificate and its key: {error.reason or error}"
         raise InputError(f"{tls_cert} and {tls_key}: {why}") from error
+    except SystemExit as error:
+        # Uvicorn's own code for a server that did not start says something else here.
+        raise InputError(f"{at}: {kept.said or 'the server did not start'}") from error
+    finally:
+        log.removeFilter(kept)
 
 
 @command.group("keys")

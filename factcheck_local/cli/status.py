@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,9 +13,9 @@ from factcheck_local.cli.common import json_option, write_json
 from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.core.text.language import MODELS_READ
 from factcheck_local.indexer.address import StorePlace
-from factcheck_local.indexer.contents import Contents, contents_of
+from factcheck_local.indexer.contents import Coverage, coverage
 from factcheck_local.indexer.folder import collections_in
-from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.pipeline.relation.calibration_file import read_calibrations
 from factcheck_local.pipeline.relation.risk import read_risks
 from factcheck_local.report.view import one_line
@@ -34,17 +35,21 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
       factcheck status
     """
     with open_store(store_path) as store:
-        found = contents_of(store)
+        sources, left_out = store.sources(), store.left_out()
+        size = store.size()
         embedder = store.fingerprint.embedder
         calibrations = read_calibrations(store.path)
         risks = read_risks(store.path)
         collections = collections_in(store.path)
         summary = {
             "store": store.place,
-            "passages": found.passages,
+            "passages": store.count(),
             "digest": store.digest(),
             "collections": collections,
         }
+    folders = coverage(sources, left_out)
+    # The most frequent first, and of those that are equally so the first by name.
+    formats = dict(Counter(sorted(s.extension for s in sources)).most_common())
     if as_json:
         write_json(
             summary
@@ -52,15 +57,15 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
                 "embedder": asdict(embedder),
                 "calibrations": [asdict(c) for c in calibrations],
                 "thresholds": [asdict(r) for r in risks],
-                "size": found.size,
-                "formats": found.formats,
-                "folders": {name: asdict(c) for name, c in found.folders.items()},
-                "sources": [_source(s) for s in found.sources],
-                "left_out": [asdict(entry) for entry in found.left_out],
+                "size": size,
+                "formats": formats,
+                "folders": {name: asdict(c) for name, c in folders.items()},
+                "sources": [_source(s) for s in sources],
+                "left_out": [asdict(entry) for entry in left_out],
             }
         )
         return
-    for line in _lines(found):
+    for line in _lines(sources, left_out, folders, formats):
         click.echo(line)
     for c in calibrations:
         click.echo(
@@ -76,7 +81,7 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
             f"{own.claims} claims, {r.date}"
         )
     click.echo(
-        f"{len(found.sources)} sources, {found.passages} passages, {found.size / 1e6:.1f} MB, "
+        f"{len(sources)} sources, {summary['passages']} passages, {size / 1e6:.1f} MB, "
         f"embedder {embedder.id}, digest {str(summary['digest'])[:16]}"
     )
     for name in collections:
@@ -92,8 +97,13 @@ def _source(record: SourceRecord) -> dict[str, Any]:
     }
 
 
-def _lines(found: Contents) -> Iterator[str]:
-    for s in found.sources:
+def _lines(
+    sources: Sequence[SourceRecord],
+    left_out: Sequence[LeftOut],
+    folders: Mapping[str, Coverage],
+    formats: Mapping[str, int],
+) -> Iterator[str]:
+    for s in sources:
         groups = one_line(", ".join(sorted(s.groups or ()))) or "nobody"
         access = "" if s.groups is None else f"  only {groups}"
         state = "" if s.complete else "  (interrupted: index again)"
@@ -101,17 +111,16 @@ def _lines(found: Contents) -> Iterator[str]:
         yield f"{s.prior:<8g} {s.chunks:>4} passages  {name}  [{rule}]{access}{state}"
         if s.note:
             yield f"{'':8} {one_line(s.note)}"
-    for entry in found.left_out:
+    for entry in left_out:
         if entry.failed:
             yield f"failed: {one_line(entry.source)}: {one_line(entry.reason)}"
-    for folder, c in found.folders.items():
+    for folder, c in folders.items():
         name = f"{one_line(folder)}/" if folder else "(top)"
         yield (
             f"{name}: {c.documents} documents, {c.passages} passages, "
             f"{c.skipped} skipped, {c.failed} failed"
         )
-    if foreign := sum(MODELS_READ in (s.note or "") for s in found.sources):
-        yield f"{foreign} of {len(found.sources)} sources in another language: {MODELS_READ}"
-    formats = ", ".join(f"{count} {extension}" for extension, count in found.formats.items())
+    if foreign := sum(MODELS_READ in (s.note or "") for s in sources):
+        yield f"{foreign} of {len(sources)} sources in another language: {MODELS_READ}"
     if formats:
-        yield f"formats: {formats}"
+        yield f"formats: {', '.join(f'{count} {name}' for name, count in formats.items())}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from factcheck_local.cli.common import read_input
@@ -10,7 +11,24 @@ from factcheck_local.cli.messages import tell
 from factcheck_local.core.errors import RecordError
 from factcheck_local.pipeline.claims.records import decode_answer, load_json
 from factcheck_local.report.diff import compare
+from factcheck_local.report.many_answers import SUMMARY_SCHEMA
 from factcheck_local.report.stored import checked, claims_of, complete, contexts_of, settings_of
+
+
+def read_json(name: str) -> tuple[Any, str]:
+    """The JSON in a file, or on stdin for ``-``, and what to call it.
+
+    Raises:
+        InputError: if it cannot be read.
+        RecordError: if it is no JSON.
+    """
+    data, called = read_input(name)
+    return load_json(decode_answer(data, called), called), called
+
+
+def is_summary(value: object) -> bool:
+    """Whether parsed JSON is the summary in a folder of several answers."""
+    return isinstance(value, dict) and value.get("schema") == SUMMARY_SCHEMA
 
 
 def read_run(name: str) -> dict[str, Any]:
@@ -20,8 +38,7 @@ def read_run(name: str) -> dict[str, Any]:
         InputError: if it cannot be read.
         RecordError: if it is no assessment.
     """
-    data, name = read_input(name)
-    return checked(load_json(decode_answer(data, name), name), name)
+    return checked(*read_json(name))
 
 
 def check_complete(assessment: dict[str, Any], name: str) -> None:
@@ -41,6 +58,11 @@ def check_complete(assessment: dict[str, Any], name: str) -> None:
     with complete(name):
         compare(assessment, assessment)
         assessment["summary"]["counts"]["unscored"]
+    for field, value in asdict(claims.answer).items():
+        if not isinstance(value, str) and (value is not None or field == "text"):
+            raise RecordError(
+                f"{name}: expected the answer's {field} to be a text, got {value!r:.40}"
+            )
     length = len(claims.answer.text)
     for atom in claims.atoms or ():
         if any(span.end > length for span in (atom.span, *atom.repeats) if span):

@@ -154,18 +154,21 @@ def command(
             refuse_idle(chosen, ("atomizer",), "the answers bring their claims")
         if isinstance(sink, Folder):
             sink.begin()
-        if workers is None:
-            checker = FactChecker(settings, store, cache=not no_cache, progress=stage_progress())
-            some = together > 1 and many
-            run.gather(read_together(run, checker, together) if some else here(run, checker))
-        else:
-            plan = Plan(settings, place, Path.cwd(), cache=not no_cache)
-            run.gather(by_workers(run, workers, plan, together))
-    except BaseException as error:
-        # What ends a run amid many answers must not take the finished ones with it.
-        if run.summaries:
-            run.finish(error)
-        raise
+        try:
+            if workers is None:
+                checker = FactChecker(
+                    settings, store, cache=not no_cache, progress=stage_progress()
+                )
+                some = together > 1 and many
+                run.gather(read_together(run, checker, together) if some else here(run, checker))
+            else:
+                plan = Plan(settings, place, Path.cwd(), cache=not no_cache)
+                run.gather(by_workers(run, workers, plan, together))
+        except BaseException as error:
+            # What ends a run of many answers takes no finished one with it, and leaves none out.
+            if many:
+                run.finish(error)
+            raise
     finally:
         if store is not None:
             store.close()

@@ -9,7 +9,6 @@ from typing import Any
 
 from factcheck_local.cli import messages
 from factcheck_local.cli.common import write_utf8
-from factcheck_local.cli.progress import draw_above
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.events import ClaimReached, Event, OnEvent, RunFinished
 from factcheck_local.report.events import event_to_dict, failed_event, finished_event
@@ -50,7 +49,7 @@ class LiveClaims(Watch):
             return
         encoding = sys.stderr.encoding
         said = event_to_dict(event)
-        draw_above(to_claim_lines(said, width=view.width, colour=view.colour, encoding=encoding))
+        messages.draw(to_claim_lines(said, width=view.width, colour=view.colour, encoding=encoding))
 
 
 class EventLines(Watch):

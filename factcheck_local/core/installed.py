@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -40,7 +41,17 @@ class Dependency:
 def source_tree() -> Path | None:
     """The checkout that this package runs from; None for an installed one."""
     root = Path(__file__).resolve().parents[2]
-    return root if (root / "pyproject.toml").is_file() else None
+    return root if _project(root).get("name") == PACKAGE else None
+
+
+def _project(root: Path) -> dict[str, Any]:
+    """What a folder's pyproject.toml says of its project; empty without one that can be read."""
+    try:
+        stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # what others leave beside installed packages may be anything
+        return {}
+    project: dict[str, Any] = stated.get("project", {})
+    return project
 
 
 def requirements(package: str = PACKAGE, extras: Iterable[str] = ()) -> tuple[str, ...]:
@@ -53,9 +64,8 @@ def requirements(package: str = PACKAGE, extras: Iterable[str] = ()) -> tuple[st
     Raises:
         PackageNotFoundError: if it is not installed.
     """
-    root = source_tree()
-    if package == PACKAGE and root is not None:
-        project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    if package == PACKAGE and (root := source_tree()) is not None:
+        project = _project(root)
         optional = project["optional-dependencies"]
         return (*project["dependencies"], *(one for e in extras for one in optional.get(e, ())))
     return tuple(metadata.requires(package) or ())

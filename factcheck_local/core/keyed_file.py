@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from factcheck_local.core.errors import StoreError
-from factcheck_local.core.sqlite import connect
+from factcheck_local.core.sqlite import connected
 
 #: Kept in the file as SQLite's ``user_version``.
 SCHEMA_VERSION = 1
@@ -80,19 +80,9 @@ class KeyedFile:
             db.execute("BEGIN IMMEDIATE")
             db.executemany(insert, list(values.items()))
 
-    def __len__(self) -> int:
-        """How many values there are."""
-        with self._connected() as db:
-            return int(db.execute(f"SELECT count(*) FROM {self._table}").fetchone()[0])
-
     def error(self, why: str) -> StoreError:
         """The error that says why the file cannot be used."""
         return StoreError(f"{self.path}: {self._what} cannot be used: {why}", hint=self._hint)
 
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(connect(self.path)) as db:
-                yield db
-        except sqlite3.Error as error:
-            raise self.error(str(error)) from error
+    def _connected(self) -> AbstractContextManager[sqlite3.Connection]:
+        return connected(self.path, f"{self._what} cannot be used", hint=self._hint)

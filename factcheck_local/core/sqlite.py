@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal
+
+from factcheck_local.core.errors import StoreError
 
 Isolation = Literal["DEFERRED", "IMMEDIATE", "EXCLUSIVE"]
 
@@ -40,6 +44,25 @@ def connect(path: Path, *, isolation_level: Isolation | None = None) -> sqlite3.
         database.close()
         raise
     return database
+
+
+@contextmanager
+def connected(path: Path, said: str, *, hint: str | None = None) -> Iterator[sqlite3.Connection]:
+    """A file for as long as this lasts, opened as by ``connect``.
+
+    Args:
+        path: the file.
+        said: what the message says of it where something is wrong with it.
+        hint: what mends it.
+
+    Raises:
+        StoreError: if it cannot be used.
+    """
+    try:
+        with closing(connect(path)) as database:
+            yield database
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {said}: {error}", hint=hint) from error
 
 
 def _log_ahead(database: sqlite3.Connection) -> None:

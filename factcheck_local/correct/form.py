@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from markdown_it import MarkdownIt
+from factcheck_local.core.text.markdown import markdown_parser
 
 #: What stands between two words: spaces, or the end of a line, with the backslash in front of it
 #: that breaks it and the signs of a quotation behind it.
@@ -39,7 +39,7 @@ _TAG = re.compile(r"<[^<>]*>")
 _AROUND = " .,;:!?…\"'“”’()"
 
 #: As answers are split.
-_PARSER = MarkdownIt("commonmark").enable("table").disable("code")
+_PARSER = markdown_parser("code")
 
 
 def plain(sentence: str) -> str:

@@ -17,7 +17,7 @@ from factcheck_local.correct.edits import (
     without,
 )
 from factcheck_local.correct.form import plain
-from factcheck_local.correct.replace import Draft, Wrong, drafts
+from factcheck_local.correct.replace import Wrong, drafts
 from factcheck_local.correct.units import UNSUPPORTED, Row, Unit, said, units_of
 from factcheck_local.correct.verification import Checked, verified
 from factcheck_local.pipeline.checker import FactChecker
@@ -94,10 +94,10 @@ def _outcomes(
         written = {}
         for i, writer in writers.items():
             draft = next(writer, None) if found[i].text is None else None
-            if draft is not None and draft.text is not None:
-                written[i] = draft.text
+            if isinstance(draft, Refused):
+                found[i].refused.append(draft)
             elif draft is not None:
-                found[i].refused.append(Refused(draft.written, draft.refused or ""))
+                written[i] = draft
         if not written:
             break
         outcomes, models = verified(assessment, units, written, checker, name)
@@ -111,7 +111,7 @@ def _outcomes(
 
 def _writers(
     assessment: Row, units: Sequence[Unit], checker: FactChecker
-) -> dict[int, Iterator[Draft]]:
+) -> dict[int, Iterator[str | Refused]]:
     """New sentences for each that has a contradicted claim with a quote against it."""
     parts = segment(assessment["answer"]["text"])
     passages = {c["id"]: c for c in assessment["contexts"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
 
@@ -15,6 +15,7 @@ from factcheck_local.core.text.wording import (
     numbers,
     share_within,
 )
+from factcheck_local.correct.edits import Refused
 from factcheck_local.correct.form import fitted, line_ends, markup, plain
 from factcheck_local.correct.known import as_words, otherwise, words_and_values
 from factcheck_local.models.contracts import Message, TextGenerator, adapted_to
@@ -56,21 +57,6 @@ class Wrong:
     passage: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A new sentence, or why there is none.
-
-    Attributes:
-        text: the new sentence; None if it is refused.
-        refused: why; None if it is not.
-        written: what was refused; empty where the model failed.
-    """
-
-    text: str | None
-    refused: str | None = None
-    written: str = field(default="", compare=False)
-
-
 def drafts(
     sentence: str,
     wrong: Sequence[Wrong],
@@ -80,7 +66,7 @@ def drafts(
     supported: Collection[str] = (),
     heading: str = "",
     before: str = "",
-) -> Iterator[Draft]:
+) -> Iterator[str | Refused]:
     """Replace what is wrong in a sentence, one claim after the other.
 
     A rewriting counts only if its numbers and names stand in the sentence or in what the model
@@ -99,13 +85,13 @@ def drafts(
         before: what stands in front of it, for a model with one.
 
     Yields:
-        The rewritings that count, the likeliest first, which differ in what is last replaced; one
-        that says why if there are none.
+        The rewritings that count, the likeliest first, which differ in what is last replaced; if
+        there are none, the likeliest that does not, and why.
     """
     adapted = adapted_to(generator, ADAPTED_PROMPT)
     quotes = " ".join(dict.fromkeys(one.quote for one in wrong))
 
-    def replaced(text: str, one: Wrong) -> Iterator[Draft]:
+    def replaced(text: str, one: Wrong) -> Iterator[str | Refused]:
         if adapted is not None:
             messages = load_prompt(ADAPTED_PROMPT).opening(
                 title=one.title or UNTITLED,
@@ -137,10 +123,10 @@ def drafts(
     *earlier, last = wrong
     for one in earlier:
         draft = next(replaced(text, one))
-        if draft.text is None:
+        if isinstance(draft, Refused):
             yield draft
             return
-        text = draft.text
+        text = draft
     yield from replaced(text, last)
 
 
@@ -151,14 +137,14 @@ def _believed(
     generator: TextGenerator,
     *,
     mended: bool,
-) -> Iterator[Draft]:
+) -> Iterator[str | Refused]:
     """The rewritings against which nothing speaks; else why the likeliest is not believed.
 
     A small model's likeliest reply is often the sentence as it was, and a sampled one not. One
     that was ``mended`` for another claim may stay as it is.
     """
     found: set[str] = set()
-    refused: Draft | None = None
+    refused: Refused | None = None
     for attempt in range(TRIES):
         try:
             reply = generator.generate(
@@ -169,7 +155,7 @@ def _believed(
                 seed=attempt,
             )
         except ScoringError as error:
-            refused = Draft(None, str(error))
+            refused = Refused("", str(error))
             break
         written = reply.strip().removeprefix("Sentence:").strip()
         new = written if written == NOTHING else fitted(written, text)
@@ -178,10 +164,10 @@ def _believed(
         else:
             reason = next(objections(new), None)
         if reason is not None:
-            refused = refused or Draft(None, reason, written)
+            refused = refused or Refused(written, reason)
         elif new not in found:
             found.add(new)
-            yield Draft(new)
+            yield new
     if refused is not None and not found:
         yield refused
 

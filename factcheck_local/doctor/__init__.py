@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from factcheck_local.core.errors import ModelError
 from factcheck_local.doctor.environment import check_egress, check_versions
 from factcheck_local.doctor.finding import Finding
 from factcheck_local.doctor.machine import (
@@ -18,7 +17,7 @@ from factcheck_local.doctor.machine import (
     check_gpu,
     check_memory,
 )
-from factcheck_local.doctor.models import check_models, chosen_cards
+from factcheck_local.doctor.models import check_models
 from factcheck_local.doctor.store import check_store
 from factcheck_local.indexer.address import ServerAddress
 from factcheck_local.models.cards import data_directory
@@ -39,13 +38,11 @@ def examine(
     """
     yield from check_versions()
     yield from check_egress()
-    yield from check_models(settings)
+    cards = yield from check_models(settings)
     yield from check_store(place, settings)
     yield from check_gpu()
     yield from check_device()
-    try:
-        cards = chosen_cards(settings).values()
-    except ModelError:
+    if cards is None:
         return  # said among the models
     yield from check_memory(cards, available_memory())
     folder = place if isinstance(place, Path) else None
@@ -54,4 +51,4 @@ def examine(
         # Not before: it needs what a run needs.
         from factcheck_local.doctor.speed import check_speed
 
-        yield from check_speed(settings)
+        yield from check_speed(cards)

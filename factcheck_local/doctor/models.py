@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.doctor.finding import Finding
@@ -26,14 +26,18 @@ def chosen_cards(settings: Settings) -> dict[str, ModelCard]:
     return {card.id: card for card in cards}
 
 
-def check_models(settings: Settings) -> Iterator[Finding]:
-    """Hash every model that is here, and ask the servers of those that were chosen."""
+def check_models(settings: Settings) -> Generator[Finding, None, list[ModelCard] | None]:
+    """Hash every model that is here, and ask the servers of those that were chosen.
+
+    Returns:
+        The cards of those, None where the settings name a model that there is not.
+    """
     try:
         cards = load_cards()
         chosen = chosen_cards(settings)
     except ModelError as error:
         yield Finding("models", "problem", str(error), error.hint)
-        return
+        return None
     others = {c.id: c for c in cards.values() if c.files and c.is_installed()}
     for card in (others | chosen).values():
         try:
@@ -46,6 +50,7 @@ def check_models(settings: Settings) -> Iterator[Finding]:
                 slower = "queries load torch, which takes seconds at every start"
                 fix = f"factcheck models pull {card.id}"
                 yield Finding("models", "warning", f"{card.id} is not exported: {slower}", fix)
+    return list(chosen.values())
 
 
 def _check(card: ModelCard) -> str:

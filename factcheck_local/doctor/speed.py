@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from factcheck_local.core.errors import FactcheckError, ModelError
+from factcheck_local.core.errors import FactcheckError
 from factcheck_local.doctor.finding import Finding
-from factcheck_local.doctor.models import chosen_cards
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.scorer import PairScorer, Premise
-from factcheck_local.pipeline.settings import Settings
 
 #: Pairs that the default settings read for a claim: 97 of the 23 claims of the sample's answer.
 PAIRS_PER_CLAIM = 4.2
@@ -26,18 +24,14 @@ CLAIMS_PER_PASSAGE = 3
 WRITTEN_TOKENS = 24
 
 
-def check_speed(settings: Settings, passages: int = 6) -> Iterator[Finding]:
+def check_speed(cards: Iterable[ModelCard], passages: int = 6) -> Iterator[Finding]:
     """Load each model that a run would use and time it; of one on a server nothing.
 
     Args:
-        settings: of the run that is meant.
+        cards: of these models.
         passages: that are read; each is another one, so nothing comes from a cache.
     """
-    try:
-        cards = chosen_cards(settings)
-    except ModelError:
-        return  # said among the models
-    for card in cards.values():
+    for card in cards:
         if card.server is not None or card.role not in _MEASURES:
             continue
         try:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from factcheck_local.core.types import Answer, Span
-from factcheck_local.evaluate.collection import digest_of, field_of, json_rows
+from factcheck_local.evaluate.collection import digest_of, field_of, json_rows, list_of
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.metrics import balanced_accuracy, bootstrap_ci, precision_recall
 from factcheck_local.models.contracts import Embedder, FloatArray, identity
@@ -77,14 +77,17 @@ def load(path: Path) -> tuple[list[Biography], str]:
     for number, (where, row) in enumerate(json_rows(path)):
         text = field_of(row, "output", str, where)
         sentences, at = [], 0
-        for sentence in row.get("annotations") or ():
+        for sentence in list_of(row, "annotations", where):
             said = field_of(sentence, "text", str, where)
             start = text.find(said, at)
             if start < 0:
                 continue  # not verbatim in the answer: there is nothing to tie atoms to
             at = start + len(said)
             human, draft = (
-                tuple(a["text"] for a in sentence.get(f"{by}-atomic-facts") or ())
+                tuple(
+                    field_of(fact, "text", str, where)
+                    for fact in list_of(sentence, f"{by}-atomic-facts", where)
+                )
                 for by in ("human", "model")
             )
             relevant = bool(sentence.get("is-relevant"))

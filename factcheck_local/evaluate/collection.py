@@ -110,12 +110,23 @@ def field_of(row: Mapping[str, Any], name: str, kind: type, where: str) -> Any: 
     """A field of a row.
 
     Raises:
-        RecordError: if it is missing or of another type, naming it.
+        RecordError: if it is missing or of another type, naming it, or the row is no object.
     """
+    if not isinstance(row, dict):
+        raise RecordError(f"{where}: expected an object with {name!r}, got {row!r:.40}")
     found = row.get(name)
     if not isinstance(found, kind):
         raise RecordError(f"{where}: expected {name!r} to be a {kind.__name__}")
     return found
+
+
+def list_of(row: Mapping[str, Any], name: str, where: str) -> list[Any]:
+    """A list of a row; empty where it is missing or null.
+
+    Raises:
+        RecordError: if it is something else.
+    """
+    return [] if row.get(name) is None else list(field_of(row, name, list, where))
 
 
 def canonical(value: object) -> str:

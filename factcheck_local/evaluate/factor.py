@@ -47,18 +47,18 @@ def load(path: Path) -> tuple[list[Completion], str]:
         The completions, and the sha256 of the file.
 
     Raises:
-        RecordError: if it cannot be read or lacks a column.
+        RecordError: if it cannot be read, or it or a row lacks a column.
     """
     path = path / FILE if path.is_dir() else path
     try:
         with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
-        found = [
-            Completion(
-                f"row{number}", r["context"], r["completion"], tuple(r[name] for name in FALSE)
-            )
-            for number, r in enumerate(rows)
-        ]
+            rows = csv.DictReader(lines)
+            found = []
+            for number, row in enumerate(rows):
+                context, true, *false = (row[name] for name in ("context", "completion", *FALSE))
+                if None in (context, true, *false):
+                    raise RecordError(f"{path}, line {rows.line_num}: too few columns")
+                found.append(Completion(f"row{number}", context, true, tuple(false)))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RecordError(f"{path}: cannot be read: {error}") from error
     except KeyError as error:

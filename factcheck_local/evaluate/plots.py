@@ -57,6 +57,12 @@ def _axes(path: Path, size: tuple[float, float] = (5, 5)) -> Any:  # noqa: ANN40
     return axes, save
 
 
+def _unit_square(axes: Any, title: str, xlabel: str, ylabel: str) -> None:  # noqa: ANN401
+    """From 0 to 1 on both sides, with the diagonal to compare with."""
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle=":")
+    axes.set(title=title, xlabel=xlabel, ylabel=ylabel, xlim=(0, 1), ylim=(0, 1), aspect="equal")
+
+
 def draw_roc(
     methods: Mapping[str, tuple[Sequence[float], Sequence[bool]]], title: str, path: Path
 ) -> str | None:
@@ -77,15 +83,7 @@ def draw_roc(
     for name, curve in curves.items():
         if curve is not None:
             axes.plot(*curve, label=f"{name} ({auroc(*methods[name]):.3f})")
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle=":")
-    axes.set(
-        title=title,
-        xlabel="false positive rate",
-        ylabel="true positive rate",
-        xlim=(0, 1),
-        ylim=(0, 1),
-        aspect="equal",
-    )
+    _unit_square(axes, title, "false positive rate", "true positive rate")
     axes.legend(loc="lower right", title="AUROC", fontsize="small")
     return str(save())
 
@@ -105,15 +103,7 @@ def _reliability(methods: Mapping[str, Rows], path: Path) -> str | None:
             marker="o",
             label=name,
         )
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle=":")
-    axes.set(
-        title="reliability",
-        xlabel=f"mean P in each of {BINS} bins",
-        ylabel="share that is supported",
-        xlim=(0, 1),
-        ylim=(0, 1),
-        aspect="equal",
-    )
+    _unit_square(axes, "reliability", f"mean P in each of {BINS} bins", "share that is supported")
     axes.legend(fontsize="small")
     return str(save())
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from factcheck_local.core.errors import FactcheckError
+from factcheck_local.core.errors import FactcheckError, InputError, RecordError
 from factcheck_local.core.files import write_whole
 from factcheck_local.core.progress import StageProgress, silent
 from factcheck_local.core.types import AtomAssessment, Verdict
@@ -33,8 +33,9 @@ from factcheck_local.pipeline.relation import (
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, JUDGES, Settings
 
-#: In the folder for results, where retrieval is open.
-STORE = "store"
+#: In the folder for results, where retrieval is open, what has the documents and their store;
+#: and the file in it that tells it from a folder of somebody else.
+CORPUS, MARKER = "corpus", ".factcheck-bench"
 
 
 @dataclass(frozen=True)
@@ -141,24 +142,49 @@ def corpus(collection: Collection, embedder: Embedder, out: Path) -> Iterator[St
     """The store that retrieval is open over; None where items bring their contexts.
 
     It stays in ``out``, so that a second run embeds nothing.
+
+    Raises:
+        InputError: if ``out`` has a folder in its place that no benchmark made.
+        RecordError: if a document's name leads out of the folder for documents.
     """
     if not collection.documents and collection.corpus is None:
         yield None
         return
+    place = _own(out / CORPUS)
     folder, exclude = collection.corpus, ["answers/**"]
     if folder is None:
-        folder, exclude = out / "documents", []
-        for name, text in collection.documents.items():
-            _write_changed(folder / name, text.encode("utf-8"))
-        for file in [file for file in folder.rglob("*") if file.is_file()]:
-            # Of other data that was measured in this folder.
-            if file.relative_to(folder).as_posix() not in collection.documents:
-                file.unlink()
-    place = out / STORE
-    made = Fingerprint.of(embedder)
-    with Store.open(place, made) if place.exists() else Store.create(place, made) as store:
+        folder, exclude = place / "documents", []
+        _write(collection, folder)
+    with Store.create(place / "store", Fingerprint.of(embedder)) as store:
         sync([folder], store, embedder, exclude=exclude)
         yield store
+
+
+def _own(folder: Path) -> Path:
+    """The folder, which is a benchmark's own: in no other one may it remove or index anything."""
+    marker = folder / MARKER
+    if not marker.is_file():
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(
+                f"{folder}: is there, and no benchmark made it",
+                hint="give another folder for the results",
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        marker.write_text("Made by a benchmark, which removes what else is put into documents.\n")
+    return folder
+
+
+def _write(collection: Collection, folder: Path) -> None:
+    """Bring the files of a folder up to date with a benchmark's documents."""
+    for name, text in collection.documents.items():
+        if ".." in Path(name).parts or not (folder / name).is_relative_to(folder) or "\0" in name:
+            raise RecordError(f"{collection.name}: a document cannot be called {name!r}")
+        _write_changed(folder / name, text.encode("utf-8"))
+    known = {folder / name for name in collection.documents}
+    for file in [file for file in folder.rglob("*") if file.is_file()]:
+        # Of other data that was measured in this folder.
+        if file not in known:
+            file.unlink()
 
 
 def _write_changed(file: Path, data: bytes) -> None:
@@ -198,7 +224,7 @@ def run(
         lost: dict[str, dict[str, Any]] = {}
         if elsewhere is not None:
             missing = {n: t for n, t in enumerate(trials) if t.key not in results}
-            made = elsewhere(out / STORE if store is not None else None, missing)
+            made = elsewhere(store.path if store is not None else None, missing)
             for count, (number, found) in enumerate(made, start=1):
                 trial = missing[number]
                 if isinstance(found, FactcheckError):

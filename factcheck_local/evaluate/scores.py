@@ -86,13 +86,13 @@ def score(rows: Sequence[Row], *, verdicts: bool = False, seed: int = 0) -> dict
 def difference(
     ours: Sequence[Row], theirs: Sequence[Row], name: str, *, seed: int = 0
 ) -> dict[str, Any]:
-    """A measure of one method minus that of another on the same items, items drawn in pairs.
+    """A measure of claims of one method minus that of another, items drawn in pairs.
 
-    What only one of the two gave a verdict on, as where the other failed, is left out:
-    ``left_out`` claims, of measures of segments segments, of measures of answers answers.
+    Claims that only one of the two gave a verdict on, as where the other failed, are left out:
+    so many as ``left_out``.
     """
-    statistic = (CLAIMS | SEGMENTS | VERDICTS)[name]
-    shared = [_shared(pair, name) for pair in zip(ours, theirs, strict=True)]
+    statistic = (CLAIMS | VERDICTS)[name]
+    shared = [_shared(pair) for pair in zip(ours, theirs, strict=True)]
     both = [[pair[side] for pair, _ in shared] for side in (0, 1)]
 
     def gap(drawn: Sequence[tuple[Row, Row]]) -> float | None:
@@ -269,23 +269,14 @@ def _units(rows: Sequence[Row], name: str) -> Sequence[Row]:
     return [{**rows[0], "atoms": [a]} for a in rows[0]["atoms"]]
 
 
-def _shared(pair: tuple[Row, Row], name: str) -> tuple[tuple[Row, Row], int]:
-    """Two lines of an item without what only one has a verdict on, and how much that is."""
+def _shared(pair: tuple[Row, Row]) -> tuple[tuple[Row, Row], int]:
+    """Two lines of an item without claims that one has no P of, and how many these are."""
     first, second = pair
-    if name in RESPONSES:
-        known = [_found_wrong(row) is not None for row in pair]
-        if all(known):
-            return pair, 0
-        return ({**first, "segments": []}, {**second, "segments": []}), sum(known)
-    parts, said = ("segments", "wrong") if name in SEGMENTS else ("atoms", "probability")
-    # An atom is known by its id, a segment by its number.
-    own, other = (
-        {p.get("id", n): p for n, p in enumerate(row[parts]) if p[said] is not None} for row in pair
-    )
+    own, other = ({a["id"]: a for a in _scored(row)} for row in pair)
     both = [key for key in own if key in other]
     return (
-        {**first, parts: [own[key] for key in both]},
-        {**second, parts: [other[key] for key in both]},
+        {**first, "atoms": [own[key] for key in both]},
+        {**second, "atoms": [other[key] for key in both]},
     ), len(own) + len(other) - 2 * len(both)
 
 
@@ -341,6 +332,3 @@ SEGMENTS: dict[str, Statistic] = {
     "response_f1": lambda rows: precision_recall(*_answers(rows), positive=True).f1,
     "response_balanced_accuracy": lambda rows: balanced_accuracy(*_answers(rows)),
 }
-
-#: Those of them that are of whole answers.
-RESPONSES = frozenset({"response_f1", "response_balanced_accuracy"})

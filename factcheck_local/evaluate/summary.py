@@ -16,19 +16,13 @@ from factcheck_local.evaluate.verdicts import MEASURES
 
 SUMMARY, TABLE = "summary.json", "summary.md"
 
+#: Of measures that are called otherwise than their names say.
 _TITLES = {
     "f1": "F1",
-    "precision": "precision",
-    "recall": "recall",
-    "balanced_accuracy": "balanced accuracy",
     "auroc": "AUROC",
     "brier": "Brier",
     "ece": "ECE",
     "mae": "MAE of precision",
-    "mean_precision": "mean precision",
-    "entropy": "entropy",
-    "hallucination_score": "hallucination score",
-    "coverage": "coverage",
     "f1_at_k": "F1@K",
     "right_of_three": "right of three classes",
     "balanced_of_three": "balanced, of three",
@@ -45,7 +39,6 @@ _TITLES = {
     "auroc_contradiction": "AUROC contradiction",
     "recall_one_to_one": "recall, one to one",
     "precision_one_to_one": "precision, one to one",
-    "atoms_a_human_atom": "atoms a human atom",
     "check_worthiness_balanced_accuracy": "check-worthiness, balanced accuracy",
     "check_worthiness_f1": "check-worthiness, F1",
 }
@@ -188,11 +181,15 @@ def _names(methods: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return list(found)
 
 
+def _title(measure: str) -> str:
+    return _TITLES.get(measure, measure.replace("_", " "))
+
+
 def _table(methods: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> list[str]:
     if not names:
         return []
     lines = [
-        "| method | " + " | ".join(_TITLES.get(n, n) for n in names) + " |",
+        "| method | " + " | ".join(map(_title, names)) + " |",
         "|---|" + "---:|" * len(names),
     ]
     for method, scores in methods.items():
@@ -265,7 +262,7 @@ def _differences(found: Sequence[Mapping[str, Any]]) -> list[str]:
         sure = d["ci95"] is not None and (d["ci95"][0] > 0 or d["ci95"][1] < 0)
         mark = "**" if sure else ""
         lines.append(
-            f"| {d['ours']} less {d['theirs']} | {_TITLES.get(d['measure'], d['measure'])} "
+            f"| {d['ours']} less {d['theirs']} | {_title(d['measure'])} "
             f"| {mark}{cell(d, signed=True)}{mark} |" + f" {d.get('left_out', 0)} |" * told
         )
     return [*lines, ""]

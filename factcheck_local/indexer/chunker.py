@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from factcheck_local.core.errors import InputError
 from factcheck_local.core.types import Chunk, Document, Span
 from factcheck_local.indexer.units import Unit, units, word_count
 
@@ -51,14 +50,7 @@ def chunk(
         target_words: length to aim at, at least 1.
         max_words: length to keep to, at least ``target_words``; exceeded only
             by a heading, and what follows it, that leave no room for its text.
-
-    Raises:
-        InputError: if not ``1 <= target_words <= max_words``.
     """
-    if not 1 <= target_words <= max_words:
-        raise InputError(
-            f"expected 1 <= target words <= max words, got {target_words}, {max_words}"
-        )
     run = list(units(document, smallest=max(1, max_words // 18), largest=max(1, max_words // 3)))
     # What a loader leaves out, a remark say, is in a passage if it stands inside it.
     gaps = [word_count(document.text, a.end, b.start) for a, b in pairwise(run)]

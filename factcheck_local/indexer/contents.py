@@ -1,13 +1,12 @@
-"""What a store holds, and what it does not hold of the folders it was made from."""
+"""How much of the folders that a store was made from it holds."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
-from factcheck_local.indexer.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,45 +19,13 @@ class Coverage:
     failed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """A store at a glance.
+def coverage(sources: Sequence[SourceRecord], left_out: Sequence[LeftOut]) -> dict[str, Coverage]:
+    """Folder of sources, one level deep, ``""`` for files above all folders -> its coverage.
 
-    Attributes:
-        sources: all its sources, by name.
-        left_out: files that the last runs came by and left out, by name.
-        passages: number of passages.
-        formats: extension -> number of sources, the most frequent first.
-        folders: folder of sources, one level deep, ``""`` for files above all folders
-            -> its coverage, by name.
-        size: bytes on the disk of this machine.
+    Args:
+        sources: those of a store.
+        left_out: files that the last runs came by and left out.
     """
-
-    sources: tuple[SourceRecord, ...]
-    left_out: tuple[LeftOut, ...]
-    passages: int
-    formats: Mapping[str, int]
-    folders: Mapping[str, Coverage]
-    size: int
-
-
-def contents_of(store: Store) -> Contents:
-    """Look at a store; nothing is read but its manifest and its size."""
-    sources, left_out = store.sources(), store.left_out()
-    formats = Counter(record.extension for record in sources)
-    return Contents(
-        sources=sources,
-        left_out=left_out,
-        passages=store.count(),
-        formats=dict(sorted(formats.items(), key=lambda item: (-item[1], item[0]))),
-        folders=_folders(sources, left_out),
-        size=store.size(),
-    )
-
-
-def _folders(
-    sources: tuple[SourceRecord, ...], left_out: tuple[LeftOut, ...]
-) -> dict[str, Coverage]:
     documents = Counter(_folder(record.source) for record in sources)
     passages: Counter[str] = Counter()
     for record in sources:

@@ -16,8 +16,9 @@ def open_database(path: Path, schema: str) -> sqlite3.Connection:
     """Open a file, or make it, with the tables of ``schema``.
 
     Any thread may use the connection; SQLite lets them in one after the other. What takes
-    several statements is its user's to hold together. What a power cut undoes the next run
-    does again.
+    several statements is its user's to hold together. A power cut may undo the last writes to
+    one file of a store and not those to another: then ``factcheck doctor`` shows what was lost,
+    and ``factcheck index --rebuild`` mends it.
 
     Raises:
         StoreError: if it is not such a file.

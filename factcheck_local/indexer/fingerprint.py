@@ -15,7 +15,7 @@ from factcheck_local.indexer.chunker import CHUNKER_VERSION, MAX_WORDS, TARGET_W
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import Embedder
 
-SCHEMA = "factcheck.store/2"
+SCHEMA = "factcheck.store/3"
 
 #: Marks a store that is being erased: no version opens it, `--rebuild` ends it.
 ERASING = "factcheck.store/erasing"
@@ -66,10 +66,9 @@ class Fingerprint:
     chunker: ChunkerPrint = ChunkerPrint()
 
     @classmethod
-    def of(cls, embedder: Embedder, chunker: ChunkerPrint | None = None) -> Fingerprint:
-        """The fingerprint of a store filled with this embedder."""
-        model = EmbedderPrint(embedder.id, embedder.sha256, embedder.dimension)
-        return cls(model, chunker or ChunkerPrint())
+    def of(cls, embedder: Embedder) -> Fingerprint:
+        """The fingerprint of a store filled with this embedder, as passages are cut now."""
+        return cls(EmbedderPrint(embedder.id, embedder.sha256, embedder.dimension))
 
     def flat(self) -> dict[str, object]:
         """Every setting by its dotted name."""

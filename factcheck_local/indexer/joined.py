@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Context
 from factcheck_local.indexer.address import ServerAddress, StorePlace
-from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.folder import STORE_NAME
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.store import Store
@@ -27,53 +26,6 @@ if TYPE_CHECKING:
 _BETWEEN = ":"
 
 _Ranking = list[list[tuple[str, float]]]
-
-
-class ReadableStore(Protocol):
-    """What a check asks of passages: of one `Store`, or of several, see there for each."""
-
-    place: str
-    path: Path
-    collection: str
-    fingerprint: Fingerprint
-
-    @property
-    def states(self) -> Path | None:
-        """Where what a model made of passages may be kept."""
-
-    def sources(self) -> tuple[SourceRecord, ...]:
-        """All sources, by name."""
-
-    def count(self) -> int:
-        """Number of passages."""
-
-    def digest(self) -> str:
-        """Sha256 over all that decides what is found."""
-
-    def contexts(self, ids: Sequence[str]) -> list[Context]:
-        """The passages with these ids, in this order."""
-
-    def embeddings(self, ids: Sequence[str]) -> FloatArray:
-        """Their embeddings."""
-
-    def query(
-        self, embeddings: FloatArray, k: int, sources: frozenset[str] | None = None
-    ) -> _Ranking:
-        """The k most similar passages of each query."""
-
-    def query_words(
-        self, texts: Sequence[str], k: int, sources: frozenset[str] | None = None
-    ) -> _Ranking:
-        """The k passages of each query that share most with its words."""
-
-    def close(self) -> None:
-        """Let go of files and connections."""
-
-    def __enter__(self) -> Self:
-        """The store itself."""
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +117,15 @@ class JoinedStore(Closing):
             raise StoreError("expected at least one store")
         self._stores = dict(stores)
         first = next(iter(stores.values()))
+        model = first.fingerprint.embedder
         for store in stores.values():
-            if store.fingerprint.embedder != first.fingerprint.embedder:
+            own = store.fingerprint.embedder
+            if own != model:
+                made = f"embedder {own.id}, and {first.place} with {model.id}"
+                if own.id == model.id:
+                    made = f"other weights of {own.id} than {first.place}"
                 raise StoreError(
-                    f"{store.place}: made with embedder {store.fingerprint.embedder.id}, and "
-                    f"{first.place} with {first.fingerprint.embedder.id}: they cannot be searched "
-                    "together"
+                    f"{store.place}: made with {made}: they cannot be searched together"
                 )
         self.place = ", ".join(store.place for store in stores.values())
         self.path = first.path
@@ -189,15 +144,19 @@ class JoinedStore(Closing):
 
     def sources(self) -> tuple[SourceRecord, ...]:
         """All sources, store after store, each by name."""
-        return tuple(
-            replace(
-                record,
-                source=f"{name}/{record.source}",
-                superseded_by=record.superseded_by and f"{name}/{record.superseded_by}",
+        found: list[SourceRecord] = []
+        for name, store in self._stores.items():
+            records = store.sources()
+            known = {record.source for record in records}
+            found += (
+                replace(
+                    record,
+                    source=f"{name}/{record.source}",
+                    superseded_by=_successor(name, record.superseded_by, known),
+                )
+                for record in records
             )
-            for name, store in self._stores.items()
-            for record in store.sources()
-        )
+        return tuple(found)
 
     def count(self) -> int:
         """Number of passages in all."""
@@ -216,13 +175,17 @@ class JoinedStore(Closing):
         """
         found: dict[str, Context] = {}
         for name, own in self._by_store(ids).items():
-            for context in self._stores[name].contexts(own):
+            contexts = self._stores[name].contexts(own)
+            known: set[str] = set()
+            if any(context.superseded_by for context in contexts):
+                known = {record.source for record in self._stores[name].sources()}
+            for context in contexts:
                 id_ = f"{name}{_BETWEEN}{context.id}"
                 found[id_] = replace(
                     context,
                     id=id_,
                     source=f"{name}/{context.source}",
-                    superseded_by=context.superseded_by and f"{name}/{context.superseded_by}",
+                    superseded_by=_successor(name, context.superseded_by, known),
                 )
         return [found[id_] for id_ in ids]
 
@@ -285,3 +248,12 @@ class JoinedStore(Closing):
                 raise StoreError(f"the stores have no passage {id_!r}")
             found.setdefault(name, []).append(own)
         return found
+
+
+#: What a check reads passages from.
+ReadableStore = Store | JoinedStore
+
+
+def _successor(name: str, successor: str | None, known: Container[str]) -> str | None:
+    """A successor as it is called here; as it is stated if it is no source of its store."""
+    return f"{name}/{successor}" if successor in known else successor

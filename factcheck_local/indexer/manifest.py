@@ -7,10 +7,10 @@ after, so that a run that was cut off at any point is seen by the next one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class SourceRecord:
 
     Attributes:
         source: its name in citations, unique in the store.
-        root: label of the folder it was found in, see `Manifest.roots`.
+        root: label of the folder it was found in, see `Store.roots`.
         name: its path below that folder, with forward slashes.
         sha256: hash of the file's bytes.
         size: in bytes.
@@ -33,7 +33,7 @@ class SourceRecord:
         date: the document's own date, as written there.
         superseded_by: the source that replaces it.
         note: what a reader should know, such as pages without text.
-        ocr_left: whether OCR may find more in it: pages may have no text, and were not tried.
+        ocr_left: whether OCR may find more in it: pages have no text, and were not tried.
         chunks: number of its passages.
         digest: sha256 over their ids and texts, in order of id.
         complete: whether all its passages, and no others, are in the store.
@@ -53,7 +53,7 @@ class SourceRecord:
     date: str | None = None
     superseded_by: str | None = None
     note: str | None = None
-    ocr_left: bool = True
+    ocr_left: bool = False
     chunks: int = 0
     digest: str = ""
     complete: bool = False
@@ -85,51 +85,6 @@ class LeftOut:
     source: str
     reason: str
     failed: bool
-
-
-class Manifest(Protocol):
-    """The records of a store's sources; a change outlives the process once a call returns."""
-
-    def sources(self) -> tuple[SourceRecord, ...]:
-        """All records, by name."""
-        ...
-
-    def find(self, source: str) -> SourceRecord | None:
-        """A source's record; None where there is none."""
-        ...
-
-    def write(self, record: SourceRecord) -> None:
-        """Put a record, in place of an earlier one of the same source."""
-        ...
-
-    def mark_incomplete(self, source: str) -> None:
-        """Say that a source's passages are about to change; nothing where it is not there."""
-        ...
-
-    def delete(self, source: str) -> None:
-        """Forget a source; nothing where it is not there."""
-        ...
-
-    def roots(self) -> dict[str, str]:
-        """Label of each indexed folder -> its path."""
-        ...
-
-    def add_root(self, label: str, path: str) -> None:
-        """Remember an indexed folder."""
-        ...
-
-    def left_out(self) -> tuple[LeftOut, ...]:
-        """What the last runs came by and left out, by source."""
-        ...
-
-    def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
-        """Replace what is known to be left out below some places.
-
-        Args:
-            below: sources, and folders of sources with a slash at their end; ``""`` is all.
-            found: what is left out there now.
-        """
-        ...
 
 
 def lies_below(source: str, places: Iterable[str]) -> bool:

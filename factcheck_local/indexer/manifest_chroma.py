@@ -31,14 +31,14 @@ _LEFT_OUT = "//"
 
 
 class ChromaManifest:
-    """A `Manifest` in a collection: an item for each source, root and file that was left out."""
+    """The records in a collection: an item for each source, root and file that was left out."""
 
     def __init__(self, collection: Collection) -> None:
         """Use a collection of this store alone."""
         self._collection = collection
 
     def sources(self) -> tuple[SourceRecord, ...]:
-        """See `Manifest.sources`.
+        """See `SqliteManifest.sources`.
 
         Raises:
             StoreError: if one is not as it was written.
@@ -48,41 +48,41 @@ class ChromaManifest:
         return tuple(_record(self._collection.name, items[name]) for name in names)
 
     def find(self, source: str) -> SourceRecord | None:
-        """See `Manifest.find`."""
+        """See `SqliteManifest.find`."""
         rows = self._collection.get(ids=[source], include=["metadatas"])
         metadatas: Sequence[Any] = rows["metadatas"] or ()
         return next((_record(self._collection.name, values) for values in metadatas), None)
 
     def write(self, record: SourceRecord) -> None:
-        """See `Manifest.write`."""
+        """See `SqliteManifest.write`."""
         self._put(record.source, asdict(record))
 
     def mark_incomplete(self, source: str) -> None:
-        """See `Manifest.mark_incomplete`."""
+        """See `SqliteManifest.mark_incomplete`."""
         self._collection.update(ids=[source], metadatas=[{"complete": False}])
 
     def delete(self, source: str) -> None:
-        """See `Manifest.delete`."""
+        """See `SqliteManifest.delete`."""
         self._collection.delete(ids=[source])
 
     def roots(self) -> dict[str, str]:
-        """See `Manifest.roots`."""
+        """See `SqliteManifest.roots`."""
         items = self._items()
         ids = (i for i in sorted(items) if i.startswith(_ROOT) and not i.startswith(_LEFT_OUT))
         return {id_.removeprefix(_ROOT): str(items[id_]["path"]) for id_ in ids}
 
     def add_root(self, label: str, path: str) -> None:
-        """See `Manifest.add_root`."""
+        """See `SqliteManifest.add_root`."""
         self._put(_ROOT + label, {"path": path})
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """See `Manifest.left_out`."""
+        """See `SqliteManifest.left_out`."""
         items = self._items()
         ids = (id_ for id_ in sorted(items) if id_.startswith(_LEFT_OUT))
         return tuple(LeftOut(id_.removeprefix(_LEFT_OUT), **items[id_]) for id_ in ids)
 
     def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
-        """See `Manifest.set_left_out`."""
+        """See `SqliteManifest.set_left_out`."""
         known = {e.source: e for e in self.left_out() if lies_below(e.source, below)}
         wanted = {entry.source: entry for entry in found}
         gone = [_LEFT_OUT + source for source in known if source not in wanted]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from factcheck_local.core.errors import StoreError
 from factcheck_local.indexer.database import open_database
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
 
@@ -24,11 +22,10 @@ CREATE TABLE IF NOT EXISTS left_out (
     source TEXT PRIMARY KEY, reason TEXT NOT NULL, failed INTEGER NOT NULL
 );
 """
-_OCR_LEFT = "ALTER TABLE sources ADD COLUMN ocr_left DEFAULT 1"
 
 
 class SqliteManifest:
-    """A `Manifest` in a SQLite file."""
+    """The records of a store's sources; a change outlives the process once a call returns."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, or make it.
@@ -37,11 +34,6 @@ class SqliteManifest:
             StoreError: if it is not such a file.
         """
         self._db = open_database(path, _SCHEMA)
-        try:
-            _bring_up_to_date(self._db)
-        except sqlite3.Error as error:
-            self._db.close()
-            raise StoreError(f"{path}: cannot be brought up to date: {error}") from error
         self._known: tuple[tuple[int, int], tuple[SourceRecord, ...]] | None = None
 
     def close(self) -> None:
@@ -49,7 +41,7 @@ class SqliteManifest:
         self._db.close()
 
     def sources(self) -> tuple[SourceRecord, ...]:
-        """See `Manifest.sources`; the same tuple as long as nobody has written."""
+        """All records, by name; the same tuple as long as nobody has written."""
         # Of other processes' writes, and of our own. Asked for first: what is written in between
         # is read again next time.
         others = self._db.execute("PRAGMA data_version").fetchone()[0]
@@ -59,7 +51,7 @@ class SqliteManifest:
         return self._known[1]
 
     def find(self, source: str) -> SourceRecord | None:
-        """See `Manifest.find`."""
+        """A source's record; None where there is none."""
         return next(iter(self._read("WHERE source = ?", source)), None)
 
     def _read(self, which: str, *values: str) -> tuple[SourceRecord, ...]:
@@ -70,52 +62,44 @@ class SqliteManifest:
         )
 
     def write(self, record: SourceRecord) -> None:
-        """See `Manifest.write`."""
+        """Put a record, in place of an earlier one of the same source."""
         with self._db:
             self._db.execute(_PUT, astuple(record))
 
     def mark_incomplete(self, source: str) -> None:
-        """See `Manifest.mark_incomplete`."""
+        """Say that a source's passages are about to change; nothing where it is not there."""
         with self._db:
             self._db.execute("UPDATE sources SET complete = 0 WHERE source = ?", (source,))
 
     def delete(self, source: str) -> None:
-        """See `Manifest.delete`."""
+        """Forget a source; nothing where it is not there."""
         with self._db:
             self._db.execute("DELETE FROM sources WHERE source = ?", (source,))
 
     def roots(self) -> dict[str, str]:
-        """See `Manifest.roots`."""
+        """Label of each indexed folder -> its path."""
         return dict(self._db.execute("SELECT label, path FROM roots ORDER BY label"))
 
     def add_root(self, label: str, path: str) -> None:
-        """See `Manifest.add_root`."""
+        """Remember an indexed folder."""
         with self._db:
             self._db.execute("INSERT INTO roots VALUES (?, ?)", (label, path))
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """See `Manifest.left_out`."""
+        """What the last runs came by and left out, by source."""
         rows = self._db.execute("SELECT source, reason, failed FROM left_out ORDER BY source")
         return tuple(LeftOut(source, reason, bool(failed)) for source, reason, failed in rows)
 
     def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
-        """See `Manifest.set_left_out`."""
+        """Replace what is known to be left out below some places.
+
+        Args:
+            below: sources, and folders of sources with a slash at their end; ``""`` is all.
+            found: what is left out there now.
+        """
         gone = [entry.source for entry in self.left_out() if lies_below(entry.source, below)]
         with self._db:
             self._db.executemany("DELETE FROM left_out WHERE source = ?", [(s,) for s in gone])
             self._db.executemany(
                 "INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", map(astuple, found)
             )
-
-
-def _bring_up_to_date(database: sqlite3.Connection) -> None:
-    """Add the column that a file from before it does not have."""
-    if _lacks(database):
-        with database:
-            database.execute("BEGIN IMMEDIATE")
-            if _lacks(database):  # still: another process may have been at the same
-                database.execute(_OCR_LEFT)
-
-
-def _lacks(database: sqlite3.Connection) -> bool:
-    return "ocr_left" not in [row[1] for row in database.execute("PRAGMA table_info(sources)")]

@@ -6,11 +6,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import LexicalIndex
-from factcheck_local.indexer.manifest import Manifest
 from factcheck_local.indexer.passages import Passages
+
+if TYPE_CHECKING:
+    from factcheck_local.indexer.manifest_chroma import ChromaManifest
+    from factcheck_local.indexer.manifest_sqlite import SqliteManifest
 
 #: What the relation model keeps in a store's folder, see `Parts.path`.
 VERDICTS, CALIBRATION, RISK = "pair-scores.sqlite", "calibration.json", "risk.json"
@@ -43,7 +47,7 @@ class Parts:
     path: Path
     fingerprint: Fingerprint
     shared: bool
-    manifest: Manifest
+    manifest: SqliteManifest | ChromaManifest
     passages: Passages
     lexical: LexicalIndex
     lock: Callable[[], AbstractContextManager[None]]

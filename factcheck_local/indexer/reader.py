@@ -6,15 +6,19 @@ process with it, not the run: the file has failed, the next one gets a new proce
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,13 +29,15 @@ from factcheck_local.core import egress
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Chunk
 from factcheck_local.indexer.chunker import chunk
-from factcheck_local.indexer.fingerprint import ChunkerPrint
 from factcheck_local.indexer.loaders import UnsupportedFormatError, load
 from factcheck_local.indexer.reliability import check_statements
 
 #: Files that are read ahead, and their size in bytes; one file may be larger.
 AHEAD_FILES = 32
 AHEAD_BYTES = 32_000_000
+
+#: Share of a file's time that OCR may take: it has ended, and its folder is gone, before the rest.
+OCR_SHARE = 0.9
 
 #: An idle process ends after so many seconds.
 _IDLE_SECONDS = 30
@@ -81,12 +87,12 @@ class Unread:
     failed: bool = True
 
 
-def read(path: Path, source: str, chunker: ChunkerPrint, *, ocr: bool = False) -> Reading | Unread:
+def read(path: Path, source: str, *, ocr_seconds: float | None = None) -> Reading | Unread:
     """Read one file and cut it into passages, in this process and without limits."""
     try:
-        document = load(path, source, ocr=ocr)
+        document = load(path, source, ocr_seconds=ocr_seconds)
         check_statements(document)
-        chunks = chunk(document, target_words=chunker.target_words, max_words=chunker.max_words)
+        chunks = chunk(document)
     except UnsupportedFormatError as error:
         return Unread(str(error).removeprefix(f"{source}: "), failed=False)
     except DocumentError as error:
@@ -97,7 +103,7 @@ def read(path: Path, source: str, chunker: ChunkerPrint, *, ocr: bool = False) -
 
 
 def read_ahead(
-    tasks: Iterable[Task], chunker: ChunkerPrint, limits: ReadLimits, *, ocr: bool = False
+    tasks: Iterable[Task], limits: ReadLimits, *, ocr: bool = False
 ) -> Generator[tuple[Task, Reading | Unread], None, None]:
     """Read files and cut them into passages, in their order.
 
@@ -105,7 +111,6 @@ def read_ahead(
 
     Args:
         tasks: the files.
-        chunker: how to cut.
         limits: what a file may take.
         ocr: whether pages of a PDF without text are read by OCR.
     """
@@ -114,12 +119,12 @@ def read_ahead(
     try:
         while waiting or ahead:
             while waiting and _has_room(ahead, waiting[0]):
-                if not ahead:
-                    _process(limits).submit(_nothing).result()  # its start is not the file's time
+                if not ahead:  # the start of the process is not the file's time
+                    _process(limits, ocr).submit(_nothing).result()
                 task = waiting.popleft()
-                ahead.append((task, _submit(task, chunker, limits, ocr)))
+                ahead.append((task, _submit(task, limits, ocr)))
             task, pending = ahead.popleft()
-            found, lost = _outcome(pending, limits)
+            found, lost = _outcome(pending, limits, ocr)
             if lost:  # with the process went what was waiting for it
                 waiting.extendleft(task for task, _ in reversed(ahead))
                 ahead.clear()
@@ -127,7 +132,7 @@ def read_ahead(
     except BaseException as ended:
         # Nobody wants what is still being read. An interrupt may have come to loky in the middle
         # of something: then the process is told to end, and not waited for.
-        _end_process(limits, wait=not isinstance(ended, KeyboardInterrupt))
+        _end_process(limits, ocr, wait=not isinstance(ended, KeyboardInterrupt))
         raise
 
 
@@ -136,27 +141,40 @@ def _has_room(ahead: Iterable[tuple[Task, object]], following: Task) -> bool:
     return not sizes or (len(sizes) < AHEAD_FILES and sum(sizes) + following.size <= AHEAD_BYTES)
 
 
-def _submit(
-    task: Task, chunker: ChunkerPrint, limits: ReadLimits, ocr: bool
-) -> Future[Reading | Unread] | Unread:
+def _submit(task: Task, limits: ReadLimits, ocr: bool) -> Future[Reading | Unread] | Unread:
     if task.size > limits.megabytes * 1e6:
         return Unread(
             f"has {task.size / 1e6:.1f} MB, more than the limit of {limits.megabytes:g} MB"
         )
-    found: Future[Reading | Unread] = _process(limits).submit(
-        read, task.path, task.source, chunker, ocr=ocr
+    ocr_seconds = OCR_SHARE * limits.seconds if ocr else None
+    found: Future[Reading | Unread] = _process(limits, ocr).submit(
+        read, task.path, task.source, ocr_seconds=ocr_seconds
     )
     return found
 
 
-def _process(limits: ReadLimits) -> Any:  # noqa: ANN401
+def _process(limits: ReadLimits, ocr: bool = False) -> Any:  # noqa: ANN401
     """The process that reads, the same one as long as it lives."""
     return get_reusable_executor(
         max_workers=1,
         timeout=_IDLE_SECONDS,
         initializer=_settle,
-        initargs=(limits.memory_megabytes,),
+        initargs=(limits.memory_megabytes, _scratch() if ocr else ""),
     )
+
+
+@cache
+def _scratch() -> str:
+    """The folder for what OCR writes, gone when the process that reads or this one has ended.
+
+    "" where there is no place for one: then OCR says so.
+    """
+    try:
+        folder = tempfile.mkdtemp(prefix="factcheck-reading-")
+    except OSError:
+        return ""
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _nothing() -> None:
@@ -164,7 +182,7 @@ def _nothing() -> None:
 
 
 def _outcome(
-    pending: Future[Reading | Unread] | Unread, limits: ReadLimits
+    pending: Future[Reading | Unread] | Unread, limits: ReadLimits, ocr: bool
 ) -> tuple[Reading | Unread, bool]:
     """What came of reading a file, and whether the process that read it is gone."""
     if isinstance(pending, Unread):
@@ -173,21 +191,29 @@ def _outcome(
         # Whatever was before it has been read, so the process is at this file by now.
         return pending.result(timeout=limits.seconds), False
     except TimeoutError:
-        _end_process(limits)
+        _end_process(limits, ocr)
         return Unread(f"took longer than {limits.seconds:g} seconds to read"), True
     except TerminatedWorkerError:
+        _end_process(limits, ocr)
         return Unread("the process that read it crashed, or was out of memory"), True
 
 
-def _end_process(limits: ReadLimits, *, wait: bool = True) -> None:
-    _process(limits).shutdown(wait=wait, kill_workers=True)
+def _end_process(limits: ReadLimits, ocr: bool, *, wait: bool = True) -> None:
+    _process(limits, ocr).shutdown(wait=wait, kill_workers=True)
+    if ocr and wait:
+        shutil.rmtree(_scratch(), ignore_errors=True)
+        _scratch.cache_clear()
 
 
-def _settle(megabytes: float) -> None:
-    """Limit this process, which reads hostile files: its memory, on Linux, and all egress."""
+def _settle(megabytes: float, scratch: str) -> None:
+    """Limit this process, which reads hostile files: its memory, on Linux, and all egress.
+
+    What OCR writes goes into the scratch folder: it may be killed before it has tidied up.
+    """
     egress.seal()
+    tempfile.tempdir = scratch or None
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run itself decides what an interrupt ends
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(os.getppid(), scratch), daemon=True).start()
     if sys.platform == "linux":  # LIMITS_MEMORY, in the form that type checkers know
         import resource
 
@@ -201,8 +227,9 @@ def _settle(megabytes: float) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def _end_with(parent: int) -> None:
-    """End this process soon after the run's own, if that was killed."""
+def _end_with(parent: int, scratch: str) -> None:
+    """End this process soon after the run's own, if that was killed, and remove what OCR wrote."""
     while os.getppid() == parent:
         time.sleep(0.5)
+    shutil.rmtree(scratch, ignore_errors=True)
     os._exit(1)

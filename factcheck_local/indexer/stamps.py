@@ -7,18 +7,24 @@ import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import date, timedelta
 from pathlib import Path
 from stat import S_ISREG
+from textwrap import shorten
 from typing import Any
 
 from factcheck_local.core.text.language import MODELS_READ, foreign
-from factcheck_local.indexer.loaders.text import first_of
+from factcheck_local.indexer.loaders.text import first_of, printable
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.survey import Root
 
 #: A file changed this recently may change again within the same time stamp.
 RACY_NS = 2_000_000_000
+
+#: Characters of a note on what a loader left out of a document.
+MAX_NOTE = 1000
+
+_DAY_NS = 86_400_000_000_000
 
 
 def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> SourceRecord:
@@ -35,7 +41,7 @@ def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> 
     mtime_ns = stat.st_mtime_ns if trusted else 0
     if known is not None and trusted and (known.size, known.mtime_ns) == (stat.st_size, mtime_ns):
         return known
-    modified = datetime.fromtimestamp(stat.st_mtime, UTC).date().isoformat()
+    modified = _day(stat.st_mtime_ns).isoformat()
     if known is not None:
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -54,28 +60,29 @@ def stamped(source: str, root: Root, path: Path, known: SourceRecord | None) -> 
     )
 
 
-#: Of pages in a document's note.
-WITHOUT_TEXT = "no text on page"
+def _day(mtime_ns: int) -> date:
+    """The day of a time stamp; of one that no calendar has, the nearest that it has."""
+    try:
+        return date(1970, 1, 1) + timedelta(days=mtime_ns // _DAY_NS)
+    except OverflowError:
+        return date.max if mtime_ns > 0 else date.min
 
 
 def note_on(metadata: Mapping[str, Any], passages: Iterable[str] = ()) -> str | None:
     """What a reader should know of how a document was read, and of its passages' language."""
-    notes = [str(entry) for entry in listed(metadata, "left_out")]
+    notes = []
+    if pages := found_by_loader(metadata, "pages_without_text"):
+        notes.append(f"no text on page {first_of(pages)}: scanned?")
+    if pages := found_by_loader(metadata, "ocr_pages"):
+        notes.append(f"read by OCR: page {first_of(pages)}")
+    if left_out := found_by_loader(metadata, "left_out"):
+        notes.append(shorten("; ".join(map(str, left_out)), MAX_NOTE, placeholder=" \u2026"))
     if language := foreign("\n".join(passages)):
         notes.append(f"in another language ({language}): {MODELS_READ}")
-    if pages := listed(metadata, "ocr_pages"):
-        notes.insert(0, f"read by OCR: page {first_of(pages)}")
-    if pages := listed(metadata, "pages_without_text"):
-        notes.insert(0, f"{WITHOUT_TEXT} {first_of(pages)}: scanned?")
-    return "; ".join(notes) or None
+    return printable("; ".join(notes)) or None
 
 
-def listed(metadata: Mapping[str, Any], key: str) -> Sequence[object]:
-    """What a loader lists under a key; empty where a document's front matter has something else."""
+def found_by_loader(metadata: Mapping[str, Any], key: str) -> Sequence[object]:
+    """What a loader found out under a key, a tuple; no document can state one, only lists."""
     value = metadata.get(key)
-    return value if isinstance(value, list | tuple) else ()
-
-
-def stated_text(value: object) -> str | None:
-    """A metadata value as written; None where it is absent or empty."""
-    return str(value) if value not in (None, "") else None
+    return value if isinstance(value, tuple) else ()

@@ -12,7 +12,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import InputError, ModelError, StoreError
 from factcheck_local.core.types import Chunk, Context
 from factcheck_local.indexer import consistency, folder, server
-from factcheck_local.indexer.address import ServerAddress
+from factcheck_local.indexer.address import COLLECTIONS, ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
@@ -146,7 +146,8 @@ class Store(Closing):
     def writing(self) -> Iterator[None]:
         """Keep other runs from writing meanwhile.
 
-        The index of words is brought up to date first.
+        The index of words is brought up to date first. If all passages were lost, no source is
+        complete any more.
 
         Raises:
             StoreError: if another run is writing, or the disk does not take what is written.
@@ -159,6 +160,8 @@ class Store(Closing):
                     self._match_words()
                 elif self._lacks_words():
                     self._lexical.rebuild(self._passages.entries(self._passages.ids()))
+                if not self._passages.count():
+                    self._note_loss()
                 yield
             except (sqlite3.Error, ChromaError) as error:
                 raise StoreError(
@@ -169,6 +172,13 @@ class Store(Closing):
     def _lacks_words(self) -> bool:
         """Whether the file with the words was lost."""
         return not self._lexical.count() and bool(self._passages.count())
+
+    def _note_loss(self) -> None:
+        """Of a store without passages no source is complete, whichever of them a run reaches."""
+        for record in self._manifest.sources():
+            self._manifest.mark_incomplete(record.source)
+        self._drop_states()
+        self._lexical.rebuild(())
 
     def _match_words(self) -> None:
         """Give the index of words the passages that are there now, and no others.
@@ -232,17 +242,6 @@ class Store(Closing):
         self._manifest.write(record)
         return record
 
-    def put(
-        self, record: SourceRecord, chunks: Sequence[Chunk], embeddings: FloatArray
-    ) -> SourceRecord:
-        """Write a source with all its passages, in place of what it had.
-
-        Arguments and errors are those of `add`; what it returns, of `complete`.
-        """
-        draft = self.begin(record)
-        self.add([(record, chunk) for chunk in chunks], embeddings)
-        return self.complete(draft, chunks)
-
     def revise(self, record: SourceRecord) -> None:
         """Write what is newly known of a source whose bytes have not changed.
 
@@ -267,14 +266,19 @@ class Store(Closing):
 
     def _delete(self, gone: Sequence[str]) -> None:
         """Delete passages and whatever holds their words."""
-        if gone and (self.path / STATES).exists():
-            try:
-                shutil.rmtree(self.path / STATES)
-            except OSError as error:
-                what = f"{error.filename}: cannot be removed: {error.strerror}"
-                raise StoreError(what) from error
+        if gone:
+            self._drop_states()
         self._lexical.delete(gone)
         self._passages.delete(gone)
+
+    def _drop_states(self) -> None:
+        """Remove what a model made of passages, see `states`."""
+        try:
+            if (self.path / STATES).exists():
+                shutil.rmtree(self.path / STATES)
+        except OSError as error:
+            what = f"{error.filename}: cannot be removed: {error.strerror}"
+            raise StoreError(what) from error
 
     def add_root(self, label: str, path: str) -> None:
         """Remember an indexed folder by its path from `path`'s parent, see `roots`."""
@@ -340,7 +344,7 @@ class Store(Closing):
         return self._manifest.left_out()
 
     def set_left_out(self, below: Sequence[str], found: Iterable[LeftOut]) -> None:
-        """Replace what is left out below some places, see `Manifest.set_left_out`.
+        """Replace what is left out below some places, see `SqliteManifest.set_left_out`.
 
         Below ``""``, the indexed folder without a label, lies nothing that is below another one.
         """
@@ -354,8 +358,15 @@ class Store(Closing):
         self._manifest.set_left_out(below, [*kept, *found])
 
     def size(self) -> int:
-        """Bytes that the store takes on the disk of this machine."""
-        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+        """Bytes that the store takes on the disk of this machine, without its collections."""
+        size = 0
+        for at, folders, files in os.walk(self.path):
+            if Path(at) == self.path and COLLECTIONS in folders:
+                folders.remove(COLLECTIONS)  # stores of their own
+            for name in files:
+                with suppress(FileNotFoundError):  # a run may have removed it by now
+                    size += os.stat(os.path.join(at, name)).st_size
+        return size
 
     @property
     def states(self) -> Path | None:

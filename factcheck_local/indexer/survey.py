@@ -22,6 +22,7 @@ from factcheck_local.indexer.folder import outermost
 from factcheck_local.indexer.loaders import why_unsupported
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.reliability import PROFILE_NAME, is_glob, matches
+from factcheck_local.indexer.reliability.statements import writable
 from factcheck_local.indexer.store import Store
 
 #: Why a run that was asked for other files leaves one as it is, ...
@@ -36,11 +37,6 @@ class SourceEntry(NamedTuple):
 
     source: str
     reason: str
-
-
-def writable(source: str) -> str:
-    """A name as it can be stored and shown: bytes of it that are not UTF-8 are replaced."""
-    return source.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,20 +15,13 @@ import numpy as np
 
 from factcheck_local.core.types import Chunk
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.loaders import LOADERS
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, read_ahead
 from factcheck_local.indexer.reliability import ReliabilityProfile, storable, supersession
-from factcheck_local.indexer.stamps import WITHOUT_TEXT, listed, note_on, stamped, stated_text
+from factcheck_local.indexer.reliability.statements import texts, writable
+from factcheck_local.indexer.stamps import found_by_loader, note_on, stamped
 from factcheck_local.indexer.store import Draft, Store
-from factcheck_local.indexer.survey import (
-    NAME_TAKEN,
-    NOT_INCLUDED,
-    Root,
-    SourceEntry,
-    survey,
-    writable,
-)
+from factcheck_local.indexer.survey import NAME_TAKEN, NOT_INCLUDED, Root, SourceEntry, survey
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import load_model
 
@@ -126,7 +119,7 @@ def sync(
         InputError: if a path does not exist, there is nothing to index, or nothing of a path
             to be forgotten is in the store.
         ProfileError: if a profile is wrong; then nothing has changed.
-        StoreError: if the store was made with another embedder, or another run
+        StoreError: if the store was made with another embedder or chunker, or another run
             is writing to it.
         ModelError: if the embedder is not here, or gives something else than it says.
     """
@@ -134,7 +127,7 @@ def sync(
     made = store.fingerprint
     if embedder is None:
         embedder = for_passages(load_model(made.embedder.id, "embedder"))
-    made.check(Fingerprint.of(embedder, made.chunker), store.place)
+    made.check(Fingerprint.of(embedder), store.place)
     with store.writing():
         plan = survey(paths, store, include, exclude, forget)
         roots = plan.roots | {root for root, _ in plan.files.values()}
@@ -142,7 +135,7 @@ def sync(
         since = today or datetime.now(UTC).date().replace(day=1)
         run = _Run(store, embedder, profiles, since, progress, at_once, ocr)
         tasks = run.look_at(plan.files)
-        with closing(read_ahead(tasks, made.chunker, limits or ReadLimits(), ocr=ocr)) as found:
+        with closing(read_ahead(tasks, limits or ReadLimits(), ocr=ocr)) as found:
             for task, reading in found:
                 run.take(task, reading)
         run.flush()
@@ -190,11 +183,7 @@ class _Run:
     step: Step = field(init=False)
 
     def __post_init__(self) -> None:
-        # Without passages nothing is complete: they were lost.
-        whole = bool(self.store.count())
-        self.records = {
-            r.source: replace(r, complete=r.complete and whole) for r in self.store.sources()
-        }
+        self.records = {r.source: r for r in self.store.sources()}
         self.by_sha256 = {r.sha256: r.source for r in self.records.values() if r.complete}
 
     def look_at(self, files: Mapping[str, tuple[Root, Path]]) -> list[Task]:
@@ -209,7 +198,7 @@ class _Run:
                 continue
             self.current[source] = current
             changed = known is None or not known.complete or current.sha256 != known.sha256
-            if changed or (self.ocr and _ocr_left(current)):
+            if changed or (self.ocr and current.ocr_left):
                 tasks.append(Task(source, path, current.size))
         size = sum(task.size for task in tasks)
         self.step = Step(len(files) - len(tasks), len(files), 0, size, 0, "")
@@ -251,16 +240,17 @@ class _Run:
     def _described(self, record: SourceRecord, reading: Reading) -> SourceRecord:
         """The record with what the document says of itself."""
         known, stated = self.records.get(record.source), storable(reading.metadata)
+        without_text = found_by_loader(reading.metadata, "pages_without_text")
         return self._rated(
             replace(
                 record,
                 sha256=reading.sha256,
                 stated=json.dumps(stated),
-                date=stated_text(stated.get("date")),
+                date=next(iter(texts(stated, "date")), None),
                 superseded_by=known.superseded_by if known else None,
                 note=note_on(reading.metadata, (chunk.text for chunk in reading.chunks)),
                 # A page that OCR was tried on in vain is not tried again.
-                ocr_left=bool(listed(reading.metadata, "pages_without_text")) and not self.ocr,
+                ocr_left=bool(without_text) and not self.ocr,
             )
         )
 
@@ -361,10 +351,3 @@ class _Run:
             if source not in told and (source in self.current or not same):
                 reason = "" if same else f"prior {old.prior:g} -> {new.prior:g} ({new.prior_rule})"
                 self.unchanged.append(SourceEntry(source, reason))
-
-
-def _ocr_left(record: SourceRecord) -> bool:
-    """Whether OCR may find more in a file; of one indexed before that was kept the note tells."""
-    form = LOADERS.get(record.extension)
-    noted = WITHOUT_TEXT in (record.note or "")
-    return record.ocr_left and noted and form is not None and form.ocr

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from factcheck_local.markov import _lazy
 from factcheck_local.markov.factors import Table, log_table
 from factcheck_local.markov.network import Network
 
@@ -93,10 +92,11 @@ def part_of(ends: Indices, count: int) -> NDArray[np.int32]:
         ends: (K, 2) the nodes that each edge joins.
         count: of the nodes, which are numbered from 0.
     """
-    graph = _lazy.scipy_sparse().coo_array(
-        (np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])), (count, count)
-    )
-    label: NDArray[np.int32] = _lazy.csgraph().connected_components(graph, directed=False)[1]
+    from scipy.sparse import coo_array, csgraph  # not every command infers
+
+    edges = np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])
+    graph = coo_array(edges, (count, count))
+    label: NDArray[np.int32] = csgraph.connected_components(graph, directed=False)[1]
     return label
 
 

@@ -10,15 +10,19 @@ probabilities given those (Koller and Friedman 2009, section 4.5.2, of which pgm
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from factcheck_local.core.errors import InferenceError
-from factcheck_local.markov import _lazy
+from factcheck_local.markov._lazy import pgmpy
 from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.exact import upwards
 from factcheck_local.markov.network import STATES, Network
 from factcheck_local.markov.order import min_fill, neighbourhoods
+
+if TYPE_CHECKING:
+    from pgmpy.models import DiscreteBayesianNetwork
 
 #: A table has two numbers for each assignment of the parents, and each of these a line.
 MAX_WIDTH = 14
@@ -28,7 +32,7 @@ MAX_ENTRIES = 2**18
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
-def to_bayesian(network: Network) -> _lazy.PgmpyBayesian:
+def to_bayesian(network: Network) -> DiscreteBayesianNetwork:
     """A pgmpy ``DiscreteBayesianNetwork`` with the network's distribution; states are ``STATES``.
 
     Raises:
@@ -50,8 +54,8 @@ def to_bayesian(network: Network) -> _lazy.PgmpyBayesian:
             f"every assignment of the {arrays.count} variables has probability zero"
         )
     names = [network.variables[v] for v in order.variables]
-    table_of = _lazy.pgmpy("factors.discrete").TabularCPD
-    model = _lazy.pgmpy("models").DiscreteBayesianNetwork()
+    table_of = pgmpy("factors.discrete").TabularCPD
+    model = pgmpy("models").DiscreteBayesianNetwork()
     model.name = "factcheck"
     model.add_nodes_from(network.variables)
     for clique in cliques:
@@ -78,4 +82,4 @@ def network_to_bif(network: Network) -> str:
         if name.lower() in seen:
             raise InferenceError(f"BIF: {seen[name.lower()]!r} and {name!r} would be one variable")
         seen[name.lower()] = name
-    return str(_lazy.pgmpy("readwrite").BIFWriter(to_bayesian(network)))
+    return str(pgmpy("readwrite").BIFWriter(to_bayesian(network)))

@@ -5,13 +5,18 @@ most two literals, so whether any assignment survives is 2-satisfiability:
 decidable in linear time at any treewidth (Aspvall, Plass and Tarjan 1979).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from factcheck_local.markov import _lazy
 from factcheck_local.markov.factors import Factor
 from factcheck_local.markov.network import Network
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def find_conflict(network: Network) -> tuple[Factor, ...]:
@@ -26,10 +31,10 @@ def find_conflict(network: Network) -> tuple[Factor, ...]:
         return ()
     forced = _implications(with_zeros, network.positions)
     ends, size = np.array(list(forced)), 2 * len(network.variables)
-    graph = _lazy.scipy_sparse().csr_array(
-        (np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])), (size, size)
-    )
-    part = _lazy.csgraph().connected_components(graph, connection="strong")[1].tolist()
+    from scipy.sparse import csgraph, csr_array
+
+    graph = csr_array((np.ones(len(ends), dtype=bool), (ends[:, 0], ends[:, 1])), (size, size))
+    part = csgraph.connected_components(graph, connection="strong")[1].tolist()
     for false in range(0, size, 2):
         true = false + 1
         if part[false] == part[true]:
@@ -38,9 +43,11 @@ def find_conflict(network: Network) -> tuple[Factor, ...]:
     return ()
 
 
-def _path(graph: _lazy.Graph, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _path(graph: csr_array, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The edges of a shortest path, the last first."""
-    before = _lazy.csgraph().breadth_first_order(graph, start)[1].tolist()
+    from scipy.sparse.csgraph import breadth_first_order
+
+    before = breadth_first_order(graph, start)[1].tolist()
     while end != start:
         yield before[end], end
         end = before[end]

@@ -1,6 +1,5 @@
 """Choose how to infer: closed form, elimination, or approximation."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Literal, get_args
@@ -85,7 +84,6 @@ def infer_with(
     wanted: Iterable[str] | None = None,
 ) -> Marginals:
     """The same as ``infer``, by a method of the caller's own."""
-    begun = time.perf_counter()
     limits = limits or Limits()
     arrays = compile_network(network)
     _refuse_impossible(network, arrays)
@@ -109,7 +107,6 @@ def infer_with(
         multimodal=any(part.multimodal for part in parts),
         iterations=max((part.iterations for part in parts), default=0),
         error=_error(parts),
-        seconds=time.perf_counter() - begun,
     )
 
 

@@ -5,7 +5,7 @@ axis index 0 means the variable is false, index 1 that it is true.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -146,27 +146,6 @@ def p_of_log_odds(log_odds: Table) -> Table:
     """Probability of each log odds; 0 below about -37, where a double near 1 ends, too."""
     found: Table = 0.5 + 0.5 * np.tanh(0.5 * log_odds)
     return found
-
-
-def log_products(
-    factors: Iterable[Factor], position: Mapping[str, int]
-) -> dict[tuple[str, ...], Table]:
-    """The factors multiplied where they share their scope.
-
-    Args:
-        factors: in any order of axes.
-        position: rank of each variable; axes are sorted by it.
-
-    Returns:
-        scope → natural logarithm of the product, shape ``(2,) * len(scope)``.
-    """
-    products: dict[tuple[str, ...], Table] = {}
-    for factor in factors:
-        order = sorted(range(len(factor.variables)), key=lambda i: position[factor.variables[i]])
-        scope = tuple(factor.variables[i] for i in order)
-        logs = log_table(np.transpose(factor.table, order))
-        products[scope] = products[scope] + logs if scope in products else logs
-    return products
 
 
 def _check_probability(name: str, value: float) -> None:

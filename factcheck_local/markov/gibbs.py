@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from factcheck_local.core.errors import InferenceError
-from factcheck_local.markov import _lazy
 from factcheck_local.markov.arrays import Arrays
 from factcheck_local.markov.factors import Table, p_of_log_odds
 
@@ -103,6 +102,8 @@ class _Ising:
     """log weight = constant + h·x + ½ x·J·x of a state x in {0, 1}^n."""
 
     def __init__(self, arrays: Arrays) -> None:
+        from scipy.sparse import coo_array
+
         tables = _floored(arrays.tables, (1, 2))
         unary = _floored(arrays.unary, (1,))
         x, y = arrays.ends[:, 0], arrays.ends[:, 1]
@@ -113,7 +114,7 @@ class _Ising:
         coupling = tables[:, 1, 1] - tables[:, 1, 0] - tables[:, 0, 1] + tables[:, 0, 0]
         shape = (arrays.count, arrays.count)
         ends = (np.concatenate([x, y]), np.concatenate([y, x]))
-        sparse = _lazy.scipy_sparse().coo_array((np.tile(coupling, 2), ends), shape).tocsr()
+        sparse = coo_array((np.tile(coupling, 2), ends), shape).tocsr()
         self.j = sparse if arrays.count > _DENSE else sparse.toarray()
         self._blocks = [(block, self.j[block]) for block in colours(arrays)]
 

@@ -1,13 +1,19 @@
 """A Markov network over binary variables, and what inference returns for one."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from factcheck_local.markov import _lazy
-from factcheck_local.markov.factors import Factor, log_products
+from factcheck_local.markov._lazy import pgmpy
+from factcheck_local.markov.factors import Factor, Table
+
+if TYPE_CHECKING:
+    from pgmpy.models import DiscreteMarkovNetwork
 
 #: State names of every variable in pgmpy, in the order of the tables' indices.
 STATES = ("false", "true")
@@ -49,7 +55,7 @@ class Network:
         """Variable name → its index in ``variables``."""
         return {variable: i for i, variable in enumerate(self.variables)}
 
-    def to_pgmpy(self) -> _lazy.PgmpyNetwork:
+    def to_pgmpy(self) -> DiscreteMarkovNetwork:
         """The same network as a pgmpy ``DiscreteMarkovNetwork``, with the same Z.
 
         States are named ``STATES``. Factors over the same variables are
@@ -57,10 +63,15 @@ class Network:
         and would silently lose one of two equal ones. A variable
         without a factor gets a constant one, as pgmpy requires.
         """
-        discrete_factor = _lazy.pgmpy("factors.discrete").DiscreteFactor
-        model = _lazy.pgmpy("models").DiscreteMarkovNetwork()
+        discrete_factor = pgmpy("factors.discrete").DiscreteFactor
+        model = pgmpy("models").DiscreteMarkovNetwork()
         model.add_nodes_from(self.variables)
-        products = {s: np.exp(t) for s, t in log_products(self.factors, self.positions).items()}
+        position = self.positions
+        products: dict[tuple[str, ...], Table] = {}
+        for factor in self.factors:
+            order = np.argsort([position[v] for v in factor.variables])
+            scope = tuple(factor.variables[i] for i in order)
+            products[scope] = factor.table.transpose(order) * products.get(scope, 1.0)
         touched = {variable for scope in products for variable in scope}
         products.update({(v,): np.ones(2) for v in self.variables if v not in touched})
         for scope, table in products.items():
@@ -88,7 +99,6 @@ class Marginals:
         iterations: sweeps of an iterative method, 0 for the others.
         error: estimate of the largest error of a probability; 0 if exact, None if
             the method has none.
-        seconds: what inference took.
     """
 
     p_true: Mapping[str, float]
@@ -99,4 +109,3 @@ class Marginals:
     multimodal: bool = False
     iterations: int = 0
     error: float | None = 0.0
-    seconds: float = 0.0

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 #: Digits of a hash that name an adapter: enough to tell those of one model apart.
@@ -42,7 +42,9 @@ class Adapter:
         """
         if not isinstance(values, Mapping) or set(values) != {"file", "sha256"}:
             raise ValueError(f"an adapter: expected a file and a sha256, got {values!r}")
-        return cls(adapter_folder() / str(values["file"]), str(values["sha256"]))
+        if not is_below(values["file"]):
+            raise ValueError(f"adapter {values['file']!r}: expected a path below its folder")
+        return cls(adapter_folder() / values["file"], str(values["sha256"]))
 
     def as_table(self) -> dict[str, str]:
         """What ``from_values`` makes it of again."""
@@ -52,6 +54,13 @@ class Adapter:
     def name(self) -> str:
         """What names it in a scorer's id, as ``adapter-1a2b3c4d``."""
         return f"adapter-{self.sha256[:SHORT]}"
+
+
+def is_below(path: object) -> bool:
+    """Whether a card's path of a file stays below the folder that it belongs to."""
+    if not isinstance(path, str):
+        return False
+    return not PurePosixPath(path).is_absolute() and ".." not in PurePosixPath(path).parts
 
 
 def adapter_folder() -> Path:

@@ -9,13 +9,13 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
 
 from factcheck_local.core.errors import ChecksumError, ModelError
-from factcheck_local.models.adapters import Adapter, adapters_of
+from factcheck_local.models.adapters import Adapter, adapters_of, is_below
 
 HASH_BLOCK = 1 << 20
 
@@ -31,14 +31,15 @@ _REINSTALL = "pip install --force-reinstall factcheck-local"
 
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
-#: Options that a model of each role cannot do without, and their types.
-_REQUIRED: Mapping[str, Mapping[str, type]] = {
-    "llm": {"context_length": int, "chat_format": str},
-    "embedder": {"max_tokens": int},
-    "encoder": {},
-    "reranker": {},
+#: The types of options, and those that a model of each role cannot do without.
+_OPTIONS = {"url": str, "chat_format": str, "context_length": int, "max_tokens": int}
+_REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "llm": ("context_length", "chat_format"),
+    "embedder": ("max_tokens",),
+    "encoder": (),
+    "reranker": (),
 }
-_REQUIRED_OF_SERVER: Mapping[str, type] = {"url": str}
+_REQUIRED_OF_SERVER = ("url",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +269,16 @@ def card_from(data: Mapping[str, Any], place: object) -> ModelCard:
         ModelError: if something is missing or malformed.
     """
     try:
+        for name in ("options", "calibration", "adapters", "risk"):
+            if not isinstance(data.get(name, {}), Mapping):
+                raise TypeError(f"{name}: expected a table, got {data[name]!r}")
         card = ModelCard(
             id=data["id"],
             title=data["title"],
             role=data["role"],
             licence=data["licence"],
             backend=data["backend"],
-            files=tuple(ModelFile(**f) for f in _files(data)),
+            files=tuple(ModelFile(**f) for f in data.get("files", ())),
             options=data.get("options", {}),
             sources=tuple(_source(s) for s in data.get("sources", ())),
             location=_location(data),
@@ -301,8 +305,7 @@ def _problems(card: ModelCard) -> Iterator[str]:
     if not isinstance(card.id, str) or not MODEL_NAME.fullmatch(card.id):
         yield f"id {card.id!r}: expected letters, digits, '.', '_' and '-'"
     for file in card.files:
-        path = PurePosixPath(file.path)
-        if path.is_absolute() or ".." in path.parts:
+        if not is_below(file.path):
             yield f"file {file.path!r}: expected a path below the model's folder"
         if type(file.size) is not int or file.size < 0:
             yield f"file {file.path!r}: expected its size in bytes, got {file.size!r}"
@@ -313,25 +316,19 @@ def _problems(card: ModelCard) -> Iterator[str]:
         # It is shown on terminals, which what is not printable may steer.
         if not isinstance(text, str) or not text.isprintable():
             yield f"{name} {text!r}: expected one line of text"
-    for name, kind in (_REQUIRED_OF_SERVER if on_server else _REQUIRED[card.role]).items():
-        if type(card.options.get(name)) is not kind:
+    needed = _REQUIRED_OF_SERVER if on_server else _REQUIRED[card.role]
+    for name, kind in _OPTIONS.items():
+        given = name in needed or name in card.options
+        if given and type(card.options.get(name)) is not kind:
             yield f"option {name} of a model of role {card.role}: expected {kind.__name__}"
-    wanted = {f.path for f in card.files}
     for source in card.sources:
-        if isinstance(source, PackageSource):
-            given = {part.file for part in source.parts}
-        else:
-            given = set(source.files)
-        if missing := wanted - given:
+        held = (
+            [part.file for part in source.parts]
+            if isinstance(source, PackageSource)
+            else source.files
+        )
+        if missing := [file.path for file in card.files if file.path not in held]:
             yield f"file {min(missing)!r} is not in every source"
-
-
-def _files(data: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """A card's tables of files, which only one of a server may lack."""
-    found: Iterable[Mapping[str, Any]] = (
-        data.get("files", ()) if data["backend"] == SERVER_BACKEND else data["files"]
-    )
-    return found
 
 
 def _location(data: Mapping[str, Any]) -> Path | None:
@@ -349,6 +346,8 @@ def _source(data: Mapping[str, Any]) -> PackageSource | HubSource:
     if data["kind"] == "package-index":
         return PackageSource(tuple(PackagePart(**p) for p in data["parts"]))
     if data["kind"] == "hub":
+        if not isinstance(data["files"], Mapping):
+            raise TypeError(f"sources.files: expected a table, got {data['files']!r}")
         return HubSource(data["repository"], data["files"], data.get("revision", "main"))
     raise KeyError(f"sources.kind {data['kind']!r}")
 

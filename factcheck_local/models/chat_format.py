@@ -6,7 +6,7 @@ only these pieces are tokenised as markup.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from factcheck_local.core.errors import ModelError
@@ -48,6 +48,18 @@ class ChatFormat:
     def close(self, role: str) -> str:
         """The markup behind a turn of ``role``."""
         return (self.closings or {}).get(role, self.closing)
+
+    def text(self, turns: Iterable[tuple[str, str]]) -> str:
+        """A chat as one text, up to where the assistant's next turn begins.
+
+        Args:
+            turns: role and content of each.
+        """
+        text, before = "", None
+        for role, content in turns:
+            text += self.open(role, before) + content + self.close(role)
+            before = role
+        return text + self.open("assistant")
 
 
 CHAT_FORMATS = {

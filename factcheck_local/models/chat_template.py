@@ -18,7 +18,7 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from factcheck_local.core.errors import ModelError
-from factcheck_local.models.chat_format import CHAT_FORMATS, ChatFormat
+from factcheck_local.models.chat_format import CHAT_FORMATS
 from factcheck_local.models.llama_context import silence
 
 _SYSTEM, _USER, _REPLY, _NEXT = "INSTRUCTIONS", "QUESTION", "ANSWER", "ANOTHER"
@@ -77,21 +77,14 @@ def format_of(template: ChatTemplate) -> str:
     try:
         asked = _asked(template)
         in_turns = _render(template, _IN_TURNS)
-    except (
-        TemplateError,
-        ArithmeticError,
-        LookupError,
-        TypeError,
-        ValueError,
-        RecursionError,
-    ) as error:
-        raise ModelError(f"the file's chat template cannot be read: {error}") from error
+    except Exception as error:  # a program of somebody else's may fail in any way
+        raise ModelError(f"the file's chat template cannot be read: {error!r}") from error
     for name, known in CHAT_FORMATS.items():
         opened = known.open("system") in asked.partition(_SYSTEM)[0]
         if (
             opened
-            and _from(asked, _SYSTEM) == _from(_written(known, _ASKED), _SYSTEM)
-            and _from(in_turns, _USER) == _from(_written(known, _IN_TURNS), _USER)
+            and _from(asked, _SYSTEM) == _from(known.text(_ASKED), _SYSTEM)
+            and _from(in_turns, _USER) == _from(known.text(_IN_TURNS), _USER)
         ):
             return name
     raise ModelError("the file's chat template is none that is known here")
@@ -125,14 +118,6 @@ def _render(template: ChatTemplate, chat: Sequence[tuple[str, str]]) -> str:
 def _refuse(message: str) -> NoReturn:
     """What templates call where a chat is not to their liking."""
     raise TemplateError(message)
-
-
-def _written(known: ChatFormat, chat: Sequence[tuple[str, str]]) -> str:
-    text, before = "", None
-    for role, content in chat:
-        text += known.open(role, before) + content + known.close(role)
-        before = role
-    return text + known.open("assistant")
 
 
 def _from(text: str, first: str) -> str:

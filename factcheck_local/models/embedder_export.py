@@ -1,4 +1,4 @@
-"""Make an ONNX file of a sentence-transformers model, once, when it is fetched or added.
+"""Make an ONNX file of a sentence-transformers model, once, when it is pulled or imported.
 
 It holds the same weights in float32, and is kept only if it gives the same vectors. A model that
 cannot be exported works without it, and starts a few seconds later.

@@ -53,6 +53,8 @@ class NliEncoder:
                 folder, local_files_only=True, use_safetensors=True, output_loading_info=True
             )
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        if not self._tokenizer.is_fast:
+            raise ModelError(f"{folder}: its tokenizer does not say where in a text a token stands")
         read_as_text(self._tokenizer)
         self._model, report = loaded
         if missing := sorted(report["missing_keys"]):

@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.progress import Progress, silent
-from factcheck_local.models.contracts import FloatArray, Labelled, Message
-from factcheck_local.models.prompts import finished
+from factcheck_local.models.contracts import FloatArray, Message
 
 
 def _first(_messages: Sequence[Message], _ending: str, labels: Sequence[str]) -> str:
@@ -68,32 +66,6 @@ class FakeChatModel:
         for row, ending in enumerate(endings):
             scores[row, labels.index(self._label(messages, ending, labels))] = 0.98
         found: npt.NDArray[np.float64] = np.log(scores / scores.sum(axis=1, keepdims=True))
-        return found
-
-
-class FakeAdapted(FakeChatModel):
-    """An ``Adapted`` by script: what ``FakeChatModel`` scores, and what it replies behind it."""
-
-    def label_and_write(
-        self,
-        messages: Sequence[Message],
-        endings: Sequence[str],
-        labels: Sequence[str],
-        *,
-        least: float,
-        max_tokens: int,
-        progress: Progress = silent,
-    ) -> list[Labelled]:
-        """Labels and texts by script, one after the other."""
-        scores = self.score_labels(messages, endings, labels)
-        found: list[Labelled] = []
-        for ending, row in zip(endings, scores, strict=True):
-            writes = np.exp(row[0]) >= least
-            turn = finished(messages, ending)
-            text = self.generate(turn, max_tokens=max_tokens) if writes else None
-            ended = text is None or len(self._reply(turn).split(" ")) <= max_tokens
-            found.append(Labelled(tuple(row.tolist()), text, ended))
-            progress(len(found), len(endings))
         return found
 
 

@@ -37,7 +37,7 @@ def read_after(
     begin = max(0, len(stem) - max(0, LEAST_ROWS - shortest))
     # With more rows that want logits these would be multiplied by another kernel; a GPU has none.
     most = BRANCHES if llama.on_gpu else LEAST_ROWS - 1
-    for group in _groups([[*stem[begin:], *tail] for tail in tails], most, llama.n_ctx - begin):
+    for group in groups([[*stem[begin:], *tail] for tail in tails], most, llama.n_ctx - begin):
         with llama.branched(len(group), begin):
             yield from extend(llama, {b: (t, begin) for b, t in enumerate(group, start=1)})
 
@@ -68,7 +68,7 @@ def extend(
     return found
 
 
-def _groups(tails: Sequence[list[int]], most: int, room: int) -> Iterator[list[list[int]]]:
+def groups(tails: Sequence[list[int]], most: int, room: int) -> Iterator[list[list[int]]]:
     """Tails in their order, in groups.
 
     Args:

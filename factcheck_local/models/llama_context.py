@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,7 @@ class LlamaContext(Closing):
 
     Attributes:
         batch_tokens: that one call of ``decode`` may append.
+        cells: tokens that the sequence and all branches may have, the shared ones once.
         n_ctx: tokens that the sequence may have.
         n_vocab: length of a row of logits.
         on_gpu: whether layers are offloaded.
@@ -108,7 +109,7 @@ class LlamaContext(Closing):
         if not self._model:
             raise ModelError(f"{path}: llama.cpp cannot load this file (truncated, or not a GGUF)")
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx = n_ctx + BRANCHES * BRANCH_TOKENS
+        params.n_ctx = self.cells = n_ctx + BRANCHES * BRANCH_TOKENS
         params.n_seq_max = BRANCHES + 1
         params.kv_unified = True
         self.on_gpu = n_gpu_layers != 0 and can_offload()
@@ -224,8 +225,12 @@ class LlamaContext(Closing):
         try:
             yield
         finally:
-            for branch in range(1, count + 1):
-                self._lib.llama_memory_seq_rm(self._memory, branch, -1, -1)
+            self.drop(range(1, count + 1))
+
+    def drop(self, branches: Iterable[int]) -> None:
+        """Make room in the cache of what branches appended; they are empty then."""
+        for branch in branches:
+            self._lib.llama_memory_seq_rm(self._memory, branch, -1, -1)
 
     def adapt(self, path: Path | None) -> None:
         """Decode with the low-rank adapter of a file from now on; None: with the model alone.

@@ -7,6 +7,7 @@ One mechanism serves both, see ``llama_cache``: prompts that share their beginni
 from __future__ import annotations
 
 import codecs
+import copy
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -23,11 +24,14 @@ from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.cards import ModelCard, data_directory
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.contracts import Labelled, Message
-from factcheck_local.models.llama_adapted import AdaptedModel
-from factcheck_local.models.llama_branches import extend, read_after
+from factcheck_local.models.llama_branches import extend, groups, read_after
 from factcheck_local.models.llama_cache import PromptCache
 from factcheck_local.models.llama_context import BRANCHES, LlamaContext, can_offload
 from factcheck_local.models.prompt_states import PromptStates
+
+#: Of passages, in a store's folder: bytes, and tokens of one with its instructions. With examples
+#: in front of it a passage would take as much of the disk as seven without.
+PASSAGE_BYTES, PASSAGE_TOKENS = 2**30, 1024
 
 
 def gpu_layers() -> int:
@@ -47,7 +51,9 @@ def gpu_layers() -> int:
 
 
 class LlamaCppModel:
-    """A GGUF chat model; implements ``ChatModel``.
+    """A GGUF chat model; implements ``Adaptable``, ``Remembering`` and, adapted, ``Adapted``.
+
+    What ``adapted`` and ``remembering`` give shares the model and its memory.
 
     Args:
         model_id: name of the model's card.
@@ -85,6 +91,8 @@ class LlamaCppModel:
         )
         self._adapters = dict(adapters or {})
         self._cache = PromptCache(model_id, self._llama, self._adapters, states)
+        self._prompt: str | None = None
+        self._passages: PromptStates | None = None
 
     @classmethod
     def from_card(cls, card: ModelCard) -> Self:
@@ -105,9 +113,28 @@ class LlamaCppModel:
         )
 
     @property
-    def on_gpu(self) -> bool:
-        """Whether layers are offloaded to a GPU."""
-        return self._llama.on_gpu
+    def adapters(self) -> dict[str, str]:
+        """Hash of each adapter by the id of its prompt, none if one is on; see ``Adaptable``."""
+        given = {} if self._prompt else self._adapters
+        return {prompt: adapter.sha256 for prompt, adapter in given.items()}
+
+    def adapted(self, prompt: str) -> Self:
+        """The model with one of its adapters; see ``Adaptable``."""
+        if prompt not in self.adapters:
+            raise ModelError(f"{self.id}: no adapter for the prompt {prompt}")
+        other = copy.copy(self)
+        other._prompt = prompt
+        return other
+
+    def remembering(self, folder: Path) -> Self:
+        """The same, what endings share kept in a folder; see ``Remembering``."""
+        other = copy.copy(self)
+        # A GPU reads a passage faster than its state comes from the disk.
+        if not self._llama.on_gpu:
+            other._passages = PromptStates(
+                folder, self.sha256, limit=PASSAGE_BYTES, most=PASSAGE_TOKENS
+            )
+        return other
 
     def forget(self) -> None:
         """Empty the cache, so that the next prompt is read from its first token."""
@@ -130,29 +157,7 @@ class LlamaCppModel:
         seed: int = 0,
     ) -> str:
         """Continue the chat; see ``TextGenerator``."""
-        return self.generate_adapted(
-            None,
-            messages,
-            max_tokens=max_tokens,
-            stop=stop,
-            start=start,
-            temperature=temperature,
-            seed=seed,
-        )
-
-    def generate_adapted(
-        self,
-        adapter: str | None,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int,
-        stop: Sequence[str] = (),
-        start: str = "",
-        temperature: float = 0.0,
-        seed: int = 0,
-    ) -> str:
-        """``generate`` with the adapter for a prompt, None for none."""
-        self._cache.use(adapter)
+        self._cache.use(self._prompt)
         prompt = self._tokens(messages) + self._assistant_opening()
         prompt += self._llama.tokenize(start, markup=False)
         logits = self._cache.read(
@@ -180,50 +185,15 @@ class LlamaCppModel:
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         """Score labels after endings of one shared prompt; see ``LabelScorer``."""
-        return self.score_adapted(None, messages, endings, labels)
-
-    @property
-    def adapters(self) -> dict[str, str]:
-        """Hash of each adapter by the id of its prompt; see ``Adaptable``."""
-        return {prompt: adapter.sha256 for prompt, adapter in self._adapters.items()}
-
-    def remembering(self, folder: Path) -> AdaptedModel:
-        """The model, what endings share kept in a folder; see ``Remembering``."""
-        return AdaptedModel(self, None, folder)
-
-    def adapted(self, prompt: str) -> AdaptedModel:
-        """The model with one of its adapters; see ``Adaptable``."""
-        if prompt not in self._adapters:
-            raise ModelError(f"{self.id}: no adapter for the prompt {prompt}")
-        return AdaptedModel(self, prompt)
-
-    def score_adapted(
-        self,
-        prompt: str | None,
-        messages: Sequence[Message],
-        endings: Sequence[str],
-        labels: Sequence[str],
-        states: PromptStates | None = None,
-    ) -> npt.NDArray[np.float64]:
-        """``score_labels`` with the adapter for a prompt, None for none.
-
-        Args:
-            prompt: the prompt's id.
-            messages: see ``score_labels``, as the following two.
-            endings: n texts.
-            labels: L texts.
-            states: where the state of what the endings share is kept; None for nowhere.
-        """
         label_tokens = self._first_tokens(labels)
         scores = np.empty((len(endings), len(labels)))
         if not endings:
             return scores
-        self._cache.use(prompt)
-        closing = self._markup(self._format.close(messages[-1].role)) + self._assistant_opening()
-        tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
+        self._cache.use(self._prompt)
+        tails = self._tails(messages, endings)
         prefix = self._tokens(messages, unfinished=True)
         longest, fixed = max(map(len, tails)), self._fixed(messages)
-        self._cache.read(prefix, room=longest, fixed=fixed, states=states)
+        self._cache.read(prefix, room=longest, fixed=fixed, states=self._passages)
         for i, logits in enumerate(read_after(self._llama, prefix, tails)):
             scores[i] = self._label_scores(logits, label_tokens)
         return scores
@@ -239,7 +209,6 @@ class LlamaCppModel:
 
     def label_and_write(
         self,
-        prompt: str,
         messages: Sequence[Message],
         endings: Sequence[str],
         labels: Sequence[str],
@@ -248,28 +217,44 @@ class LlamaCppModel:
         max_tokens: int,
         progress: Progress = silent,
     ) -> list[Labelled]:
-        """Labels and texts with the adapter for a prompt; see ``Adapted``."""
-        self._cache.use(prompt)
+        """Labels and texts after endings of one shared prompt; see ``Adapted``.
+
+        Raises:
+            ModelError: without an adapter, too.
+        """
+        if self._prompt is None:
+            raise ModelError(f"{self.id}: no adapter to write with")
+        self._cache.use(self._prompt)
         stem = self._tokens(messages, unfinished=True)
-        closing = self._markup(self._format.close(messages[-1].role)) + self._assistant_opening()
-        tails = [self._llama.tokenize(e, markup=False) + closing for e in endings]
+        tails = self._tails(messages, endings)
         begin = self._llama.tokenize(f"{labels[0]}\n", markup=False)
-        longest = max(map(len, tails), default=0) + len(begin)
-        self._cache.read(stem, room=longest + max_tokens, fixed=self._fixed(messages))
+        most = len(begin) + max_tokens
+        longest = max(map(len, tails), default=0) + most
+        self._cache.read(stem, room=longest, fixed=self._fixed(messages))
         label_tokens = self._first_tokens(labels)
         found: list[Labelled] = []
+        begun = 0
 
         def told(going: int) -> None:
-            progress(min(len(found) + BRANCHES, len(tails)) - going, len(tails))
+            progress(begun - going, len(tails))
 
-        for at in range(0, len(tails), BRANCHES):
-            group = dict(enumerate(tails[at : at + BRANCHES], start=1))
+        room = self._llama.cells - len(stem)
+        for group in groups(tails, BRANCHES, room - most):
+            branches = dict(enumerate(group, start=1))
+            # So many have room to write side by side, should each text be as long as it may.
+            together = (room - sum(map(len, group))) // most
+            texts: dict[int, tuple[str, bool]] = {}
             with self._llama.branched(len(group), len(stem)):
-                rows = extend(self._llama, {b: (tail, len(stem)) for b, tail in group.items()})
+                rows = extend(self._llama, {b: (tail, len(stem)) for b, tail in branches.items()})
                 scores = [self._label_scores(row, label_tokens) for row in rows]
                 writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
-                starts = {b: (begin, len(stem) + len(group[b])) for b in writing}
-                texts = self._written(starts, max_tokens, told)
+                begun += len(group) - len(writing)
+                for at in range(0, len(writing), together):
+                    part = writing[at : at + together]
+                    begun += len(part)
+                    starts = {b: (begin, len(stem) + len(branches[b])) for b in part}
+                    texts |= self._written(starts, max_tokens, told)
+                    self._llama.drop(part)
             found += [
                 Labelled(tuple(s.tolist()), *texts.get(b, (None, True)))
                 for b, s in enumerate(scores, start=1)
@@ -308,6 +293,11 @@ class LlamaCppModel:
                 left(len(following))
             going = following
         return {b: (text.decode("utf-8", "replace"), b not in going) for b, text in said.items()}
+
+    def _tails(self, messages: Sequence[Message], endings: Sequence[str]) -> list[list[int]]:
+        """The tokens of each ending of a chat, up to where the reply begins."""
+        closing = self._markup(self._format.close(messages[-1].role)) + self._assistant_opening()
+        return [self._llama.tokenize(e, markup=False) + closing for e in endings]
 
     def _first_tokens(self, labels: Sequence[str]) -> list[int]:
         if not all(labels):

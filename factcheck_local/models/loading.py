@@ -1,4 +1,4 @@
-"""What the backends on transformers share when a model is loaded from a folder."""
+"""What the backends share when a model is loaded from a folder."""
 
 from __future__ import annotations
 
@@ -15,25 +15,36 @@ PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"}
 
 
 @contextmanager
-def loading(folder: Path, kind: str) -> Iterator[None]:
-    """Whatever a library makes of a folder that is no such model, as one clear line.
+def reading(place: Path, kind: str) -> Iterator[None]:
+    """Whatever a library makes of files that are no such model, as one clear line.
 
     Args:
-        folder: where the model should be.
+        place: where the model should be.
         kind: what it should be, with its article.
 
     Raises:
-        ModelError: naming the folder, if the library fails on what is in it, or would
-            have to read weights that are not safetensors.
+        ModelError: naming the place, if the library fails on what is there.
+        ImportError: if the library itself is not; ``registry`` says which.
     """
-    from safetensors import SafetensorError
-
-    _refuse_pickles(folder, kind)
-    quiet_transformers()
     try:
         yield
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"{folder}: not {kind}: {error}") from error
+    except ImportError:
+        raise
+    except Exception as error:  # the libraries' errors derive from nothing narrower
+        raise ModelError(f"{place}: not {kind}: {' '.join(str(error).split())}") from error
+
+
+@contextmanager
+def loading(folder: Path, kind: str) -> Iterator[None]:
+    """``reading`` a model of transformers.
+
+    Raises:
+        ModelError: if weights would be read that are not safetensors, too.
+    """
+    _refuse_pickles(folder, kind)
+    quiet_transformers()
+    with reading(folder, kind):
+        yield
 
 
 def _refuse_pickles(folder: Path, kind: str) -> None:

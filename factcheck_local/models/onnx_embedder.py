@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.errors import ModelError
 from factcheck_local.models.cards import ModelCard, data_directory, sha256_of
 from factcheck_local.models.contracts import FloatArray
 from factcheck_local.models.cores import available_cores
+from factcheck_local.models.loading import reading
+from factcheck_local.models.onnx_files import inputs_of, open_session, open_tokenizer
 
 #: Key of cards whose models can be exported, see ``registry.BACKENDS``.
 EMBEDDER_BACKEND = "sentence_transformers"
@@ -72,27 +73,12 @@ class OnnxEmbedder:
         max_tokens: int,
         n_threads: int | None = None,
     ) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
         self.id = model_id
         self.sha256 = sha256
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # a message on standard error for every unusual graph
-        onnxruntime.disable_telemetry_events()
-        try:
-            self._session: Any = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
-            self._tokenizer: Any = Tokenizer.from_file(str(tokenizer))
-        except Exception as error:  # onnxruntime's and tokenizers' derive from nothing narrower
-            raise ModelError(f"{path}: not an ONNX embedder: {error}") from error
+        with reading(path, "an ONNX embedder"):
+            self._session = open_session(path)
+            self._tokenizer = open_tokenizer(tokenizer)
         self.dimension = int(self._session.get_outputs()[0].shape[-1])
-        self._inputs = [i.name for i in self._session.get_inputs()]
-        # Content is data: "[SEP]" in a passage does not end it.
-        self._tokenizer.encode_special_tokens = True
-        self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_tokens)
         self._workers = ThreadPoolExecutor(n_threads or available_cores())
 
@@ -113,12 +99,6 @@ class OnnxEmbedder:
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimension)
 
     def _one(self, text: str) -> npt.NDArray[np.float32]:
-        encoded = self._tokenizer.encode(text)
-        given = {
-            "input_ids": encoded.ids,
-            "attention_mask": encoded.attention_mask,
-            "token_type_ids": encoded.type_ids,
-        }
-        inputs = {name: np.array([given[name]], dtype=np.int64) for name in self._inputs}
+        inputs = inputs_of(self._session, self._tokenizer.encode(text))
         vector: npt.NDArray[np.float32] = self._session.run(None, inputs)[0][0]
         return vector / max(float(np.linalg.norm(vector)), 1e-12)

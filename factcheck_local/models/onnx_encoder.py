@@ -17,10 +17,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.errors import ModelError, TooLongError
+from factcheck_local.core.errors import TooLongError
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.cores import available_cores
 from factcheck_local.models.labels import label_columns
+from factcheck_local.models.loading import reading
+from factcheck_local.models.onnx_files import inputs_of, open_session, open_tokenizer
 from factcheck_local.models.windows import least_neutral, windows
 
 MODEL_FILE = "model.onnx"
@@ -59,36 +61,16 @@ class OnnxNliEncoder:
         max_tokens: int = 256,
         n_threads: int | None = None,
     ) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
         self.id = model_id
         self.sha256 = sha256
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Otherwise a message on standard error for every unusual graph.
-        options.log_severity_level = 4
-        # 8-bit products overflow on processors without VNNI otherwise, and scores are wrong there.
-        options.add_session_config_entry("session.x64quantprecision", "1")
-        # What is reported of sessions; what is of the import itself, ``go_offline`` switches off.
-        onnxruntime.disable_telemetry_events()
-        try:
-            self._session: Any = onnxruntime.InferenceSession(
-                str(folder / MODEL_FILE), options, providers=["CPUExecutionProvider"]
-            )
-            self._tokenizer: Any = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-            self._uncut: Any = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        with reading(folder, "an ONNX encoder"):
+            # 8-bit products overflow on processors without VNNI otherwise, and scores are wrong.
+            self._session = open_session(folder / MODEL_FILE, {"session.x64quantprecision": "1"})
+            self._tokenizer = open_tokenizer(folder / TOKENIZER_FILE)
+            self._uncut = open_tokenizer(folder / TOKENIZER_FILE)
             named = self._session.get_modelmeta().custom_metadata_map[LABELS_KEY]
             labels = dict(enumerate(json.loads(named)))
-        except Exception as error:  # onnxruntime's and tokenizers' derive from nothing narrower
-            raise ModelError(f"{folder}: not an ONNX encoder: {error}") from error
         self._columns = label_columns(labels, where=str(folder))
-        self._inputs = {i.name for i in self._session.get_inputs()}
-        for tokenizer in (self._tokenizer, self._uncut):
-            # Content is data: "</s>" in a passage does not end it.
-            tokenizer.encode_special_tokens = True
-            tokenizer.no_padding()
-            tokenizer.no_truncation()
         self._room = max_tokens - self._tokenizer.num_special_tokens_to_add(is_pair=True)
         # Windows fit, but for a token more where one begins within a word.
         self._tokenizer.enable_truncation(max_tokens, strategy="only_first")
@@ -124,13 +106,7 @@ class OnnxNliEncoder:
         return self._uncut.encode(text, add_special_tokens=False)
 
     def _read(self, premise: str, hypothesis: str) -> npt.NDArray[np.float64]:
-        encoded = self._tokenizer.encode(premise, hypothesis)
-        given = {
-            "input_ids": encoded.ids,
-            "attention_mask": encoded.attention_mask,
-            "token_type_ids": encoded.type_ids,
-        }
-        inputs = {name: np.array([given[name]], dtype=np.int64) for name in self._inputs}
+        inputs = inputs_of(self._session, self._tokenizer.encode(premise, hypothesis))
         logits = self._session.run(None, inputs)[0][0].astype(np.float64)
         odds = np.exp(logits - logits.max())
         found: npt.NDArray[np.float64] = (odds / odds.sum())[self._columns]

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,6 +34,9 @@ MAX_TOKENS = 2048
 
 #: Bytes of a folder, the latest used are kept.
 LIMIT = 512 * 2**20
+
+#: Seconds after which what was being written is of a process that was killed.
+ABANDONED = 3600
 
 #: Digits of the hashes in a file's name.
 DIGITS = 32
@@ -124,6 +128,11 @@ class PromptStates:
             logger.info("%s: the state of a prompt is not kept: %s", self._folder, error)
 
     def _make_room(self) -> None:
+        begun = time.time() - ABANDONED
+        for partial in self._folder.glob("*.partial"):
+            with suppress(FileNotFoundError):
+                if partial.stat().st_mtime < begun:
+                    partial.unlink()
         kept = [(path, path.stat()) for path in self._folder.glob("*.state")]
         kept.sort(key=lambda one: -one[1].st_mtime_ns)
         total = 0

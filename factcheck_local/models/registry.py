@@ -50,7 +50,14 @@ def load_model(name: str, role: str | None = None) -> Any:  # noqa: ANN401
     card = find_card(name, role)
     card.check()
     go_offline()
-    return _builder(card)(card)
+    try:
+        return _builder(card)(card)
+    except ImportError as error:
+        missing = error.name or str(error).strip().split("\n", 1)[0]
+        raise ModelError(
+            f"model {card.id} needs a library that is not installed: {missing}",
+            hint="pip install factcheck-local" if card.backend in BACKENDS else None,
+        ) from error
 
 
 def beside(model: Identified) -> Loader:
@@ -70,13 +77,7 @@ def _builder(card: ModelCard) -> Callable[[ModelCard], Any]:
         known = ", ".join(sorted({*BACKENDS, *added}))
         raise ModelError(f"model {card.id}: unknown backend {card.backend!r}, expected {known}")
     module_name, _, path = BACKENDS[card.backend].partition(":")
-    try:
-        found: Any = import_module(module_name)
-    except ImportError as error:
-        raise ModelError(
-            f"model {card.id} needs a library that is not installed: {error.name}",
-            hint="pip install factcheck-local",
-        ) from error
+    found: Any = import_module(module_name)
     for name in path.split("."):
         found = getattr(found, name)
     builder: Callable[[ModelCard], Any] = found

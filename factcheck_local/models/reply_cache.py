@@ -24,6 +24,7 @@ from factcheck_local.core.progress import Progress, silent
 from factcheck_local.models.adapters import Adapter
 from factcheck_local.models.contracts import (
     Adaptable,
+    Adapted,
     ChatModel,
     Labelled,
     LabelScorer,
@@ -131,62 +132,6 @@ class CachedChatModel:
             raise ModelError(f"{self.id}: no adapter for the prompt {prompt}")
         return AdaptedCache(self, prompt, self._adapters[prompt].sha256)
 
-    def score_adapted(
-        self,
-        prompt: str,
-        sha256: str,
-        messages: Sequence[Message],
-        endings: Sequence[str],
-        labels: Sequence[str],
-    ) -> npt.NDArray[np.float64]:
-        """``score_labels`` with the adapter for a prompt, whose hash is ``sha256``."""
-
-        def scorer(model: ChatModel) -> LabelScorer:
-            return cast(Adaptable, model).adapted(prompt)
-
-        return self._score(scorer, messages, endings, labels, sha256)
-
-    def label_and_write(
-        self,
-        prompt: str,
-        sha256: str,
-        messages: Sequence[Message],
-        endings: Sequence[str],
-        labels: Sequence[str],
-        *,
-        least: float,
-        max_tokens: int,
-        progress: Progress = silent,
-    ) -> list[Labelled]:
-        """Labels and texts with the adapter for a prompt, whose hash is ``sha256``."""
-        # Once it was not kept how a text ended; those are asked for again.
-        asked = (list(labels), least, max_tokens, sha256, "ended")
-        keys = [self._key(messages, ending, *asked) for ending in endings]
-        found = self._read(keys)
-        missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
-        known = len(endings) - len(missing)
-        if missing:
-            replies, taken = self._timed(
-                lambda model: (
-                    cast(Adaptable, model)
-                    .adapted(prompt)
-                    .label_and_write(
-                        messages,
-                        list(missing.values()),
-                        labels,
-                        least=least,
-                        max_tokens=max_tokens,
-                        progress=lambda done, _: progress(known + done, len(endings)),
-                    )
-                )
-            )
-            said = [[list(reply.scores), reply.text, reply.ended] for reply in replies]
-            found |= self._keep(dict(zip(missing, said, strict=True)), taken)
-        return [
-            Labelled(tuple(scores), text, ended)
-            for scores, text, ended in self._count([found[key] for key in keys])
-        ]
-
     def _score(
         self,
         scorer: Callable[[ChatModel], LabelScorer],
@@ -245,7 +190,13 @@ class CachedChatModel:
 
 
 class AdaptedCache:
-    """A kept model with one of its adapters; implements ``Adapted``."""
+    """A kept model with one of its adapters, for labels and texts; see ``Adapted``.
+
+    Args:
+        model: keeps the replies and counts them.
+        prompt: id of the prompt that the adapter is for.
+        adapter: hash of the adapter.
+    """
 
     def __init__(self, model: CachedChatModel, prompt: str, adapter: str) -> None:
         self.id = model.id
@@ -258,7 +209,7 @@ class AdaptedCache:
         self, messages: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
         """Score labels; see ``LabelScorer``. The missing endings are read together."""
-        return self._model.score_adapted(self._prompt, self._adapter, messages, endings, labels)
+        return self._model._score(self._adapted, messages, endings, labels, self._adapter)
 
     def label_and_write(
         self,
@@ -271,13 +222,30 @@ class AdaptedCache:
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts; see ``Adapted``. The missing endings are read together."""
-        return self._model.label_and_write(
-            self._prompt,
-            self._adapter,
-            messages,
-            endings,
-            labels,
-            least=least,
-            max_tokens=max_tokens,
-            progress=progress,
-        )
+        kept = self._model
+        # Once it was not kept how a text ended; those are asked for again.
+        asked = (list(labels), least, max_tokens, self._adapter, "ended")
+        keys = [kept._key(messages, ending, *asked) for ending in endings]
+        found = kept._read(keys)
+        missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
+        known = len(endings) - len(missing)
+        if missing:
+            replies, taken = kept._timed(
+                lambda model: self._adapted(model).label_and_write(
+                    messages,
+                    list(missing.values()),
+                    labels,
+                    least=least,
+                    max_tokens=max_tokens,
+                    progress=lambda done, _: progress(known + done, len(endings)),
+                )
+            )
+            said = [[list(reply.scores), reply.text, reply.ended] for reply in replies]
+            found |= kept._keep(dict(zip(missing, said, strict=True)), taken)
+        return [
+            Labelled(tuple(scores), text, ended)
+            for scores, text, ended in kept._count([found[key] for key in keys])
+        ]
+
+    def _adapted(self, model: ChatModel) -> Adapted:
+        return cast(Adaptable, model).adapted(self._prompt)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.core.text.language import MODELS_READ, foreign, named
-from factcheck_local.core.types import Answer, Assessment, Atom, Context, Span
+from factcheck_local.core.types import Answer, Assessment, Atom, Context, Span, Verdict
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.events import OnEvent, RunFinished
 from factcheck_local.pipeline.gathering import Gathering
@@ -33,7 +33,7 @@ from factcheck_local.pipeline.together import Begun, read_ahead
 from factcheck_local.pipeline.verdicts.decide import NO_THRESHOLDS
 from factcheck_local.pipeline.verdicts.factreasoner import assess, reason
 from factcheck_local.pipeline.verdicts.judges.assessment import assessment_of, judged_atom
-from factcheck_local.pipeline.verdicts.judges.case import Case, Judgement
+from factcheck_local.pipeline.verdicts.judges.case import WORTH, Case, Judgement
 from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 from factcheck_local.pipeline.verdicts.network import pairs_to_relate
 from factcheck_local.pipeline.verdicts.provisional import provisional
@@ -189,7 +189,14 @@ class FactChecker(Gathering):
         work.note(related.copied, "pairs not read but taken over from a near duplicate")
         work.note(related.settled, "pairs of passages settled by their other direction")
         with work.stage("reason"):
-            posterior = reason(checked, retrieved.contexts, related.pairs, self.settings)
+            posterior = reason(
+                checked,
+                retrieved.contexts,
+                related.pairs,
+                self.settings,
+                progress=work.progress("reason"),
+            )
+        work.note(posterior.untried_sources, "sources not tried for what rests on them")
         work.note(posterior.untried, "relations not tried for what rests on them")
         with work.stage("quote"):
             quotes = pick_quotes(
@@ -240,6 +247,10 @@ class FactChecker(Gathering):
             case = case.hardened()
         with work.stage("judge"):
             judged = judge.judge(case, llm, work.progress("judge"))
+        # Instructions to a model state nothing, so nothing bears them out.
+        unread = asked - {a.id for a in case.atoms}
+        not_found = Judgement(Verdict.NOT_FOUND, WORTH[Verdict.NOT_FOUND])
+        judged = replace(judged, by_atom={**judged.by_atom, **dict.fromkeys(unread, not_found)})
         work.note(judged.cut, "claims with more to read than the model was shown")
         assessment = assessment_of(
             record.answer,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from factcheck_local.pipeline.settings import as_named_now
 from factcheck_local.report.pairing import Pair, Row, paired
 from factcheck_local.report.view import place, quoted
 
@@ -261,11 +260,11 @@ def _conditions(run: Row) -> dict[str, Any]:
     made = run["run"]
     answer = {"answer": run["answer"]["text"], "question": run["answer"]["question"]}
     models = {f"{m['role']} model": m for m in made["models"]}
-    risk = {"thresholds": made["risk"]} if made.get("risk") else {}
+    risk = {"thresholds of verdicts": made["risk"]} if made.get("risk") else {}
     found = {
         **answer,
         "version": made["version"],
-        **as_named_now(made["settings"]),
+        **made["settings"],
         **models,
         **risk,
     }

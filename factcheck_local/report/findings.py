@@ -22,7 +22,7 @@ def findings(assessment: dict[str, Any]) -> dict[str, Any]:
         claim = {name: atom[name] for name in ("text", "span", "verdict", "probability")}
         if "reason" in atom:
             claim["reason"] = atom["reason"]
-        claims.append(claim | {"citations": [_cited(c) for c in citations(assessment, atom)]})
+        claims.append(claim | {"citations": [cited(c) for c in citations(assessment, atom)]})
     return {"summary": assessment["summary"], "claims": claims, "notes": assessment["notes"]}
 
 
@@ -37,7 +37,8 @@ def explained(assessment: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _cited(citation: Citation) -> dict[str, Any]:
+def cited(citation: Citation) -> dict[str, Any]:
+    """A citation as ``findings`` has it."""
     place = {"line": citation.line, "page": citation.context.get("page")}
     return {
         "quote": citation.quote,

@@ -38,7 +38,7 @@ def to_junit(assessments: Sequence[dict[str, Any]], *, failing: Collection[str] 
 def _suite(assessment: dict[str, Any], failing: Collection[str]) -> ET.Element:
     run = assessment["run"]
     name = one_line(assessment["answer"]["path"] or "") or "an answer"
-    suite = ET.Element("testsuite", name=name, timestamp=run["started"])
+    suite = ET.Element("testsuite", name=name, timestamp=one_line(run["started"]))
     properties = ET.SubElement(suite, "properties")
     ET.SubElement(properties, "property", name="signature", value=one_line(run["signature"]))
     for model in run["models"]:
@@ -63,9 +63,9 @@ _COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 def _case(assessment: dict[str, Any], atom: dict[str, Any], failing: Collection[str]) -> ET.Element:
     case = ET.Element("testcase", name=one_line(atom["text"]))
     verdict = atom["verdict"]
-    words = verdict.replace("_", " ")
+    words = one_line(verdict.replace("_", " "))
     if verdict == "skipped":
-        ET.SubElement(case, "skipped", message=f"not check-worthy: {atom['kind']}")
+        ET.SubElement(case, "skipped", message=f"not check-worthy: {one_line(atom['kind'])}")
     elif verdict == "unscored":
         ET.SubElement(case, "error", type=verdict, message=one_line(atom["reason"]))
     else:

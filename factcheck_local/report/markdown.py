@@ -62,7 +62,7 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
     if answer["question"]:
         yield f"Question: {plain(answer['question'])}"
         yield ""
-    yield f"**{headline(assessment)}**"
+    yield f"**{plain(headline(assessment))}**"
     yield ""
     if said := promise(assessment):
         yield plain(said)
@@ -92,7 +92,7 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
         found = list(citations(assessment, atom))
         for c in found:
             yield (
-                f"- {c.relation} {percent(c.probability)}, source prior {c.prior:g}, "
+                f"- {plain(c.relation)} {percent(c.probability)}, source prior {c.prior:g}, "
                 f"{plain(c.place)}, {f'“{plain(c.quote)}”' if c.quote else NO_QUOTE}"
             )
         for sentence in remarks(assessment, atom):
@@ -100,22 +100,22 @@ def _lines(assessment: dict[str, Any], only: Collection[str] | None) -> Iterator
         yield "" if found else f"{plain(uncited(assessment, atom))}\n"
     yield "## Run"
     yield ""
-    yield f"- inference: {inferred(assessment)}"
-    yield f"- time: {timing(assessment)}"
+    yield f"- inference: {plain(inferred(assessment))}"
+    yield f"- time: {plain(timing(assessment))}"
     for note in [*doubted(assessment), *assessment["notes"]]:
         yield f"- note: {plain(note)}"
     for model in run["models"]:
-        yield f"- {model['role']}: {plain(model['id'])}, sha256 `{model['sha256']}`"
+        yield f"- {plain(model['role'])}: {plain(model['id'])}, sha256 {_code(model['sha256'])}"
     if (index := run["index"]) and index["chunks"] is None:
         yield f"- index: {plain(index['store'])}, of which nobody can tell what it holds"
     elif index:
-        yield f"- index: {index['chunks']} passages, digest `{index['digest']}`"
-    yield f"- signature: `{run['signature']}`"
+        yield f"- index: {plain(str(index['chunks']))} passages, digest {_code(index['digest'])}"
+    yield f"- signature: {_code(run['signature'])}"
 
 
 def _verdict(atom: dict[str, Any]) -> str:
     words = str(atom["verdict"]).replace("_", " ")
-    kind = f" ({atom['kind']})" if atom["verdict"] == "skipped" else ""
+    kind = f" ({plain(atom['kind'])})" if atom["verdict"] == "skipped" else ""
     return f"{SIGNS[atom['verdict']]} {words}{kind}"
 
 
@@ -126,3 +126,12 @@ def plain(text: str) -> str:
         lambda found: _SPACE.join(re.findall(".{1,6}", found[0])) or _SPACE, one_line(text)
     )
     return _SPECIAL.sub(r"\\\1", apart).replace(_SPACE, _WRITTEN)
+
+
+def _code(text: str) -> str:
+    """A text as a code span, which no backtick of its own ends."""
+    line = one_line(text)
+    if "`" not in line:
+        return f"`{line}`"
+    fence = "`" * (1 + max(map(len, re.findall("`+", line))))
+    return f"{fence} {line} {fence}"

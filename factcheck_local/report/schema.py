@@ -62,11 +62,7 @@ def to_dict(run: Run) -> dict[str, Any]:
             "started": run.started,
             "seconds": {name: round(value, 2) for name, value in run.seconds.items()},
         },
-        "answer": {
-            "path": found.answer.path,
-            "text": found.answer.text,
-            "question": found.answer.question,
-        },
+        "answer": asdict(found.answer),
         "summary": summary(found),
         "atoms": [atom_to_dict(a) for a in found.atoms],
         "contexts": [context_to_dict(c) for c in found.contexts],
@@ -75,25 +71,14 @@ def to_dict(run: Run) -> dict[str, Any]:
                 "from": pair.premise,
                 "to": pair.hypothesis,
                 "relation": pair.relation.label.value,
-                "entailment": pair.relation.entailment,
-                "contradiction": pair.relation.contradiction,
-                "neutral": pair.relation.neutral,
+                **asdict(pair.relation),
                 # What was read of the passage, where that was not all of it.
                 **({"summary": asdict(pair.summary)} if pair.summary else {}),
             }
             for pair in found.pairs
         ],
-        "inference": {
-            "method": found.inference.method,
-            "exact": found.inference.exact,
-            "log_z": found.inference.log_z,
-            "converged": found.inference.converged,
-            "multimodal": found.inference.multimodal,
-            "error": found.inference.error,
-        },
-        "sources": [
-            {"source": s.source, "prior": s.prior, "posterior": s.posterior} for s in found.sources
-        ],
+        "inference": asdict(found.inference),
+        "sources": [asdict(source) for source in found.sources],
         "notes": list(found.notes),
     }
 
@@ -150,7 +135,7 @@ def _precision_interval(scored: Sequence[AtomAssessment]) -> list[float] | None:
 
 
 def _span(span: Span | None) -> dict[str, int] | None:
-    return None if span is None else {"start": span.start, "end": span.end}
+    return None if span is None else asdict(span)
 
 
 def atom_to_dict(assessed: AtomAssessment) -> dict[str, Any]:
@@ -197,7 +182,7 @@ def _sensitivity(found: Sensitivity | None) -> dict[str, Any] | None:
 
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:
-    quotes = [{"text": q.text, "start": q.span.start, "end": q.span.end} for q in evidence.quotes]
+    quotes = [{"text": quote.text, **asdict(quote.span)} for quote in evidence.quotes]
     return {
         "context": evidence.context_id,
         "relation": evidence.label.value,
@@ -210,19 +195,6 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
 
 def context_to_dict(context: Context) -> dict[str, Any]:
     """A passage with its place and prior; what it has not is left out."""
-    fields: dict[str, Any] = {
-        "id": context.id,
-        "source": context.source,
-        "title": context.title,
-        "text": context.text,
-        "start": context.span.start if context.span else None,
-        "end": context.span.end if context.span else None,
-        "page": context.page,
-        "line": context.line,
-        "prior": context.prior,
-        "prior_rule": context.prior_rule,
-        "date": context.date,
-        "superseded_by": context.superseded_by,
-        "link": context.link,
-    }
-    return {k: v for k, v in fields.items() if v is not None}
+    fields = asdict(context)
+    span = fields.pop("span") or {}
+    return {name: value for name, value in (fields | span).items() if value is not None}

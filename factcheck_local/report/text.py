@@ -77,7 +77,7 @@ def to_text(
     if skipped:
         console.print("not check-worthy, so not verified:", style="dim")
         for atom in skipped:
-            console.print(f"  {atom['kind']}: {one_line(atom['text'])}", style="dim")
+            console.print(f"  {one_line(atom['kind'])}: {one_line(atom['text'])}", style="dim")
     console.print(headline(assessment), style="bold")
     if only is not None:
         console.print(selection(assessment, only), style="dim")
@@ -217,10 +217,8 @@ def _evidence(assessment: dict[str, Any], atom: dict[str, Any]) -> Text:
     for i, citation in enumerate(shown):
         text.append("\n" if i else "")
         text.append(f"{one_line(citation.place)} ", style="cyan")
-        text.append(
-            f"({citation.relation} {percent(citation.probability)}, source {citation.prior:g})\n",
-            style="dim",
-        )
+        said = f"{one_line(citation.relation)} {percent(citation.probability)}"
+        text.append(f"({said}, source {citation.prior:g})\n", style="dim")
         text.append(f"“{one_line(citation.quote)}”" if citation.quote else NO_QUOTE)
     for sentence in remarks(assessment, atom):
         text.append(f"\n{one_line(sentence)}", style="dim")

@@ -219,7 +219,7 @@ def headline(assessment: dict[str, Any]) -> str:
         if precision is None
         else f"factual precision {share(precision)}, coverage {share(coverage)}"
     )
-    return f"{score}: {', '.join(shown)}" if shown else score
+    return one_line(f"{score}: {', '.join(shown)}") if shown else score
 
 
 def unmeasured(counts: dict[str, int]) -> str:
@@ -228,12 +228,12 @@ def unmeasured(counts: dict[str, int]) -> str:
 
 
 def inferred(assessment: dict[str, Any]) -> str:
-    """How the probabilities were computed, and how far that may be off."""
+    """How the probabilities were computed, and how far that may be off, on one line."""
     found = assessment["inference"]
     error = f", error of a probability about {found['error']:.3f}" if found.get("error") else ""
     # Without a log Z there was nothing that could converge.
     stuck = found["log_z"] is not None and not found["converged"]
-    return f"{found['method']}{error}{', which did not converge' if stuck else ''}"
+    return one_line(f"{found['method']}{error}{', which did not converge' if stuck else ''}")
 
 
 def bound(assessment: dict[str, Any], verdict: str) -> float:
@@ -263,4 +263,4 @@ def timing(assessment: dict[str, Any]) -> str:
     """Seconds per stage on one line."""
     seconds = assessment["run"]["seconds"]
     stages = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
-    return f"{sum(seconds.values()):.1f} s ({stages})"
+    return one_line(f"{sum(seconds.values()):.1f} s ({stages})")

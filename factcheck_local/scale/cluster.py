@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from factcheck_local.core import egress
-from factcheck_local.core.errors import EgressError, InputError
+from factcheck_local.core.errors import EgressError, FactcheckError, InputError
 
 #: Workers that a piece of work may lose before it is given up.
 ATTEMPTS = 3
@@ -102,10 +102,62 @@ class Seat:
         """Name of the node's machine."""
         return str(self.node["NodeManagerHostname"])
 
-    def hired(self, actor: Any, *arguments: object) -> Any:  # noqa: ANN401
-        """Start one of ``ray.remote`` of a class there."""
-        placed = actor.options(scheduling_strategy=_on(self.node), **self.resources)
-        return placed.remote(*arguments)
+    def hired(self, ray: Any, worker: Callable[..., object], *arguments: object) -> Hired:  # noqa: ANN401
+        """Start a worker there, made with some arguments."""
+        placed = ray.remote(_Process).options(scheduling_strategy=_on(self.node), **self.resources)
+        return Hired(self, placed.remote(worker, *arguments))
+
+
+@dataclass(frozen=True, eq=False)
+class Hired:
+    """A worker, and where it is."""
+
+    seat: Seat
+    actor: Any
+
+    def said(self, error: FactcheckError) -> FactcheckError:
+        """What it says is wrong, with where it is."""
+        return type(error)(f"worker on {self.seat.host}: {error}", hint=error.hint)
+
+
+class _Process:
+    """What is at the other end: a worker, and word that it is there."""
+
+    def __init__(self, worker: Callable[..., object], *arguments: object) -> None:
+        self._worker = worker(*arguments)
+
+    def is_there(self) -> bool:
+        return True
+
+    def call(self, method: str, *arguments: object) -> object:
+        return getattr(self._worker, method)(*arguments)
+
+
+class Asked:
+    """A call of a worker.
+
+    Args:
+        worker: who is called.
+        method: of the worker's class.
+        arguments: what it is called with.
+
+    Attributes:
+        worker: who is called.
+        reply: what to get from Ray.
+    """
+
+    def __init__(self, worker: Hired, method: str, *arguments: object) -> None:
+        self.worker = worker
+        # A worker does one call after the other: this one is done when the next begins.
+        self._there = worker.actor.is_there.remote()
+        self.reply = worker.actor.call.remote(method, *arguments)
+
+    def began(self, ray: Any) -> bool:  # noqa: ANN401
+        """Whether a worker that was lost was there when the call came."""
+        try:
+            return bool(ray.get(self._there))
+        except ray.exceptions.RayError:
+            return False
 
 
 def seats(ray: Any) -> list[Seat]:  # noqa: ANN401

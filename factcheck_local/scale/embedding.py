@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,16 @@ from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
-from factcheck_local.scale.cluster import ATTEMPTS, PATIENCE, Seat, connected, last_line, seats
+from factcheck_local.scale.cluster import (
+    ATTEMPTS,
+    PATIENCE,
+    Asked,
+    Hired,
+    Seat,
+    connected,
+    last_line,
+    seats,
+)
 
 if TYPE_CHECKING:
     from factcheck_local.models.contracts import Embedder, FloatArray
@@ -61,12 +69,6 @@ class _LostError(FactcheckError):
     """A worker ended before it was ready."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Hired:
-    seat: Seat
-    actor: Any
-
-
 class SharedEmbedder(Closing):
     """An embedder by workers; implements ``Embedder``. A context manager, with which they end.
 
@@ -81,6 +83,9 @@ class SharedEmbedder(Closing):
         dimension: of its vectors.
         workers: how many there were at first.
     """
+
+    #: What the first worker that is ready has.
+    _identity: _Identity | None = None
 
     def __init__(
         self,
@@ -100,11 +105,10 @@ class SharedEmbedder(Closing):
         """
         self._ray = ray
         self._name = name
-        self._class = ray.remote(worker)
+        self._class = worker
         # None once there is no worker any more, so that nobody waits for one.
-        self._free: SimpleQueue[_Hired | None] = SimpleQueue()
-        self._hired: list[_Hired] = []
-        self._identity: _Identity | None = None
+        self._free: SimpleQueue[Hired | None] = SimpleQueue()
+        self._hired: list[Hired] = []
         try:
             # All of them load before the first is waited for.
             for hired in [self._hire(seat) for seat in seats(ray)]:
@@ -113,35 +117,15 @@ class SharedEmbedder(Closing):
         except BaseException:
             self.close()
             raise
-        self.workers = len(self._hired)
-        if not self.workers:
+        if self._identity is None:
             raise FactcheckError("no worker is left: it has no node with a processor")
+        self.id, self.sha256, self.dimension = self._identity
+        self.workers = len(self._hired)
 
     def close(self) -> None:
         """End the workers, whatever they are at."""
         for worker in self._hired:
             self._ray.kill(worker.actor)
-
-    @property
-    def id(self) -> str:
-        """Of the embedder."""
-        return self._known[0]
-
-    @property
-    def sha256(self) -> str:
-        """Of its files."""
-        return self._known[1]
-
-    @property
-    def dimension(self) -> int:
-        """Of its vectors."""
-        return self._known[2]
-
-    @property
-    def _known(self) -> _Identity:
-        if self._identity is None:
-            raise RuntimeError("no worker was ready")
-        return self._identity
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Embed texts, all with the next worker that is free.
@@ -156,50 +140,59 @@ class SharedEmbedder(Closing):
             FactcheckError: if a worker cannot, `ATTEMPTS` were lost over these texts, or none is
                 left.
         """
-        why = "all were lost"
-        for _ in range(ATTEMPTS):
+        why, lost, before = "all were lost", 0, set(self._hired)
+        while lost < ATTEMPTS:
             worker = left = self._free.get()
             if worker is None:
                 self._free.put(None)
                 raise FactcheckError(f"no worker is left: {why}")
             try:
-                vectors = self._ray.get(worker.actor.embed.remote(list(texts)))
+                asked = Asked(worker, "embed", list(texts))
+                vectors = self._ray.get(asked.reply)
             except self._ray.exceptions.RayError as error:
-                why = last_line(error)
+                why, left = last_line(error), None
                 logger.info("a worker on %s was lost: %s", worker.seat.host, type(error).__name__)
+                # One that was dead already was not lost over these texts.
+                lost += worker not in before or asked.began(self._ray)
                 left = self._replaced(worker)
                 continue
             finally:
                 if left is not None or not self._hired:
                     self._free.put(left)
             if isinstance(vectors, FactcheckError):
-                raise _from(worker, vectors)
+                raise worker.said(vectors)
             # Ray's arrays are read-only, and their memory is the cluster's.
             found: FloatArray = vectors.copy()
             return found
         raise FactcheckError(f"{ATTEMPTS} workers were lost over the same passages: {why}")
 
-    def _replaced(self, lost: _Hired) -> _Hired | None:
+    def _replaced(self, lost: Hired) -> Hired | None:
         """A new worker where one was lost; None if that one is lost, too."""
         self._ray.kill(lost.actor)
-        worker = self._hire(lost.seat)
-        # Only now, so that at no time there seems to be none.
-        self._hired.remove(lost)
+        try:
+            worker = self._hire(lost.seat)
+        finally:
+            # Only now, so that at no time there seems to be none.
+            self._hired.remove(lost)
         try:
             self._check(worker)
-        except _LostError as error:
-            logger.info("%s; no other one starts there", error)
+        except FactcheckError as error:
             self._hired.remove(worker)
+            self._ray.kill(worker.actor)
+            if not isinstance(error, _LostError):
+                raise
+            logger.info("%s; no other one starts there", error)
             return None
         return worker
 
-    def _hire(self, seat: Seat) -> _Hired:
-        self._hired.append(_Hired(seat, seat.hired(self._class, self._name)))
-        return self._hired[-1]
+    def _hire(self, seat: Seat) -> Hired:
+        worker = seat.hired(self._ray, self._class, self._name)
+        self._hired.append(worker)
+        return worker
 
-    def _check(self, worker: _Hired) -> None:
+    def _check(self, worker: Hired) -> None:
         try:
-            said = self._ray.get(worker.actor.ready.remote(), timeout=PATIENCE)
+            said = self._ray.get(Asked(worker, "ready").reply, timeout=PATIENCE)
         except self._ray.exceptions.GetTimeoutError as error:
             raise FactcheckError(
                 f"worker on {worker.seat.host}: was not ready after {PATIENCE:.0f} s",
@@ -208,16 +201,12 @@ class SharedEmbedder(Closing):
         except self._ray.exceptions.RayError as error:
             raise _LostError(f"worker on {worker.seat.host}: {last_line(error)}") from error
         if isinstance(said, FactcheckError):
-            raise _from(worker, said)
+            raise worker.said(said)
         self._identity = self._identity or said
         if said != self._identity:
             raise ModelError(
                 f"worker on {worker.seat.host}: has another {self._name} than the others"
             )
-
-
-def _from(worker: _Hired, error: FactcheckError) -> FactcheckError:
-    return type(error)(f"worker on {worker.seat.host}: {error}", hint=error.hint)
 
 
 @contextmanager

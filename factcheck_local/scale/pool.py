@@ -6,12 +6,11 @@ import json
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.pipeline.run import unlike
-from factcheck_local.scale.cluster import ATTEMPTS, PATIENCE, Seat, last_line, seats
+from factcheck_local.scale.cluster import ATTEMPTS, PATIENCE, Asked, Hired, Seat, last_line, seats
 
 logger = logging.getLogger(__name__)
 
@@ -38,12 +37,6 @@ class Divisible(Protocol):
         """The parts, each under its own number, of no further ones."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Hired:
-    seat: Seat
-    actor: Any
-
-
 class Pool(Generic[Made]):
     """The workers of a run: one for each GPU, one for each node that has none.
 
@@ -58,9 +51,9 @@ class Pool(Generic[Made]):
 
     def __init__(self, ray: Any, plan: object, worker: Callable[[Any], Working[Made]]) -> None:  # noqa: ANN401
         self._ray = ray
-        self._actor = ray.remote(worker)
+        self._class = worker
         self._plan = plan
-        self._hired: list[_Hired] = []
+        self._hired: list[Hired] = []
         self._alike: dict[str, Any] | None = None
         self.lost = 0
 
@@ -87,19 +80,20 @@ class Pool(Generic[Made]):
     ) -> Iterator[tuple[int, Made | FactcheckError]]:
         rest, again = iter(tasks), deque[tuple[int, Any]]()
         losses: Counter[int] = Counter()
-        idle: list[_Hired] = []
+        idle: list[Hired] = []
         why = "it has no node with a processor"
-        # Each call with its worker and its task, which is None for one that gets ready.
-        busy: dict[Any, tuple[_Hired, tuple[int, Any] | None]] = {}
+        # Each reply with its call and its task, which is None for one that gets ready.
+        busy: dict[Any, tuple[Asked, tuple[int, Any] | None]] = {}
+
+        def ask(asked: Asked, task: tuple[int, Any] | None) -> None:
+            busy[asked.reply] = (asked, task)
 
         def hand_out() -> None:
             while idle and (task := again.popleft() if again else next(rest, None)) is not None:
-                worker = idle.pop()
-                busy[worker.actor.verify.remote(task[1])] = (worker, task)
+                ask(Asked(idle.pop(), "verify", task[1]), task)
 
         for seat in seats(self._ray):
-            ready, hired = self._hire(seat)
-            busy[ready] = (hired, None)
+            ask(Asked(self._hire(seat), "ready"), None)
         while True:
             hand_out()
             at_work = any(task is not None for _, task in busy.values())
@@ -112,7 +106,8 @@ class Pool(Generic[Made]):
                 raise FactcheckError(
                     f"no worker was ready after {PATIENCE:.0f} s", hint="ray status: is it in use?"
                 )
-            worker, task = busy.pop(found[0])
+            asked, task = busy.pop(found[0])
+            worker = asked.worker
             try:
                 said = self._ray.get(found[0])
             except self._ray.exceptions.RayError as error:
@@ -122,8 +117,10 @@ class Pool(Generic[Made]):
                 self.lost += 1
                 if task is None:
                     continue  # it would be lost again
-                ready, hired = self._hire(worker.seat)
-                busy[ready] = (hired, None)
+                ask(Asked(self._hire(worker.seat), "ready"), None)
+                if not asked.began(self._ray):
+                    again.append(task)  # it was lost before, as on a node that died
+                    continue
                 parts = task[1].singly() if isinstance(task[1], Divisible) else [task]
                 if len(parts) > 1:
                     again.extend(parts)
@@ -142,24 +139,18 @@ class Pool(Generic[Made]):
             if isinstance(said, FactcheckError) and not isinstance(
                 said, RecordError | InferenceError
             ):
-                raise _from(worker, said)  # as it would end a run in one process
+                raise worker.said(said)  # as it would end a run in one process
             hand_out()  # the worker goes on while this outcome is written
             yield task[0], said
 
-    def _hire(self, seat: Seat) -> tuple[Any, _Hired]:
-        """Start a worker; returns the call that says when it is ready, and the worker."""
-        actor = seat.hired(self._actor, self._plan)
-        self._hired.append(_Hired(seat, actor))
-        return actor.ready.remote(), self._hired[-1]
+    def _hire(self, seat: Seat) -> Hired:
+        self._hired.append(seat.hired(self._ray, self._class, self._plan))
+        return self._hired[-1]
 
-    def _check(self, worker: _Hired, said: dict[str, Any] | FactcheckError) -> None:
+    def _check(self, worker: Hired, said: dict[str, Any] | FactcheckError) -> None:
         """Refuse a worker that cannot work, or would work otherwise than the first."""
         if isinstance(said, FactcheckError):
-            raise _from(worker, said)
+            raise worker.said(said)
         self._alike = self._alike or json.loads(json.dumps(said))
         if differs := unlike(self._alike, said):
-            raise _from(worker, FactcheckError(f"is not like the others: {differs[0]}"))
-
-
-def _from(worker: _Hired, error: FactcheckError) -> FactcheckError:
-    return type(error)(f"worker on {worker.seat.host}: {error}", hint=error.hint)
+            raise worker.said(FactcheckError(f"is not like the others: {differs[0]}"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import secrets
 import time
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ SCOPES = ("check", "search", "review", "index", "admin")
 
 #: In front of each key, so that a scanner for secrets knows one.
 PREFIX = "fck_"
+
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,9 @@ class Caller:
 #: Whoever asks from this machine where no keys are asked for.
 LOCAL = Caller("local", frozenset(SCOPES))
 
+#: Who does something without a key, as the audit log calls them.
+NO_KEYS = (LOCAL.name, "server", "console")
+
 
 class Keys:
     """The file of keys.
@@ -99,17 +105,8 @@ class Keys:
     def _parsed(self) -> tuple[Key, ...]:
         try:
             rows = json.loads(self._path.read_text(encoding="utf-8"))
-            return tuple(
-                Key(
-                    **row
-                    | {
-                        "scopes": tuple(row["scopes"]),
-                        "groups": None if row["groups"] is None else tuple(row["groups"]),
-                    }
-                )
-                for row in rows
-            )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            return tuple(map(_key, rows))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise StoreError(f"{self._path}: keys cannot be read: {error}") from error
 
     def add(self, name: str, scopes: Sequence[str], groups: Sequence[str] | None) -> str:
@@ -124,11 +121,13 @@ class Keys:
             The key itself, which is not kept.
 
         Raises:
-            InputError: for a name that is taken or empty, or an unknown scope.
+            InputError: for a name that is taken, empty or not a key's, or an unknown scope.
             StoreError: if the file is damaged, or another command is changing it.
         """
-        if not name.strip() or not name.isprintable() or name == LOCAL.name:
+        if not name.strip() or not name.isprintable():
             raise InputError(f"a key's name: expected a text on one line, got {name!r}")
+        if name in NO_KEYS:
+            raise InputError(f"a key's name: {name!r} is somebody without a key in the audit log")
         unknown = sorted(set(scopes) - set(SCOPES))
         if unknown or not scopes:
             raise InputError(f"scopes: expected some of {', '.join(SCOPES)}, got {list(scopes)}")
@@ -197,6 +196,19 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
+
+
+def _key(row: Any) -> Key:  # noqa: ANN401
+    """A key as the file has it; whatever error, if it is none."""
+    scopes, groups = row["scopes"], row["groups"]
+    key = Key(
+        **row | {"scopes": tuple(scopes), "groups": None if groups is None else tuple(groups)}
+    )
+    if not all(isinstance(text, str) for text in (key.name, *key.scopes, *(key.groups or ()))):
+        raise TypeError("expected names as texts")
+    if not _HASH.fullmatch(key.sha256):
+        raise ValueError("expected a sha256 in hex")
+    return key
 
 
 def _hashed(text: str) -> str:

@@ -18,8 +18,9 @@ from factcheck_local import __version__
 from factcheck_local.core.errors import FactcheckError, StoreError
 from factcheck_local.serve import problems
 from factcheck_local.serve.access import SCOPES, Caller
+from factcheck_local.serve.check import Problem
 from factcheck_local.serve.gate import Gate
-from factcheck_local.serve.problems import Problem
+from factcheck_local.serve.measures import Measures
 from factcheck_local.serve.routes_checks import add_checks
 from factcheck_local.serve.routes_corpus import add_corpus
 from factcheck_local.serve.routes_index import add_index
@@ -87,6 +88,7 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
     app.exception_handler(RequestValidationError)(problems.of_validation)
     app.exception_handler(FactcheckError)(problems.of_known)
     app.exception_handler(StoreError)(problems.of_store)
+    app.exception_handler(Exception)(problems.of_unforeseen)
     add_checks(app, service)
     add_corpus(app, service)
     add_reviews(app, service)
@@ -101,6 +103,8 @@ def create_app(config: Config, *, worker: bool = True) -> FastAPI:
 
 
 def _add_operations(app: FastAPI, service: Service) -> None:
+    measures = Measures()
+
     @app.get("/healthz")
     def health() -> dict[str, str]:
         """Whether the server answers."""
@@ -131,5 +135,5 @@ def _add_operations(app: FastAPI, service: Service) -> None:
     @app.get("/metrics", dependencies=[Depends(caller_for("admin"))])
     def metrics() -> Response:
         """Counts of checks by state, and of the worker's ends, for Prometheus."""
-        text, media_type = service.measures.text(service.jobs.counts(), service.supervisor.ended)
+        text, media_type = measures.text(service.jobs.counts(), service.supervisor.ended)
         return Response(text, media_type=media_type)

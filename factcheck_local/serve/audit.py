@@ -16,7 +16,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,19 +32,6 @@ _TAIL = 65536
 
 class AuditError(InputError):
     """The log is not what was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """How far a log that holds goes.
-
-    Attributes:
-        lines: how many there are.
-        last: hash of the last; ``NOTHING`` without any.
-    """
-
-    lines: int
-    last: str
 
 
 class AuditLog:
@@ -82,24 +68,28 @@ class AuditLog:
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"{self._path}: cannot be written: {error}") from error
 
-    def _write(self, last: Mapping[str, Any] | None, who: str, what: str, about: Any) -> Any:  # noqa: ANN401
-        entry = {
-            "number": (last["number"] if last else 0) + 1,
+    def _write(
+        self, last: tuple[int, str], who: str, what: str, about: Mapping[str, Any]
+    ) -> tuple[int, str]:
+        """Add a line behind the last, of which number and hash are given; its own ones."""
+        number, before = last[0] + 1, last[1]
+        entry: dict[str, Any] = {
+            "number": number,
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "who": who,
             "what": what,
             "about": about,
-            "previous": last["hash"] if last else NOTHING,
+            "previous": before,
         }
         entry["hash"] = _hash(entry)
         with self._path.open("ab") as file:
             file.write(_line(entry))
             file.flush()
             os.fsync(file.fileno())
-        return entry
+        return number, entry["hash"]
 
-    def _end(self) -> tuple[dict[str, Any] | None, bytes]:
-        """The last whole line, and what was torn off behind it."""
+    def _end(self) -> tuple[tuple[int, str], bytes]:
+        """Number and hash of the last whole line, and what was torn off behind it."""
         if not self._path.exists():
             self._path.touch(mode=0o600)
         with self._path.open("rb") as file:
@@ -112,9 +102,12 @@ class AuditLog:
                 if before or start == 0:
                     break
                 tail *= 2
+        if not last:
+            return (0, NOTHING), torn
         try:
-            return (json.loads(last) if last else None), torn
-        except ValueError as error:
+            entry = json.loads(last)
+            return (int(entry["number"]), str(entry["hash"])), torn
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise StoreError(f"{self._path}: its last line is damaged: {error}") from error
 
     @contextmanager
@@ -140,26 +133,13 @@ def verified(path: Path) -> Iterator[dict[str, Any]]:
                 whole = line == _line(entry)
                 follows = (entry["number"], entry["previous"]) == (number, last)
                 own = entry.pop("hash") == _hash(entry)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 raise AuditError(f"{path}, line {number}: is no line of an audit log") from error
             if not (whole and follows and own):
                 why = "does not follow from the line before" if not follows else "was changed"
                 raise AuditError(f"{path}, line {number}: {why}")
             last = _hash(entry)
             yield entry | {"hash": last}
-
-
-def state_of(path: Path) -> State:
-    """Prove all of a log.
-
-    Raises:
-        AuditError: see ``verified``.
-        OSError: likewise.
-    """
-    state = State(0, NOTHING)
-    for entry in verified(path):
-        state = State(entry["number"], entry["hash"])
-    return state
 
 
 def _hash(entry: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A check as it is kept, and what may be wrong with one that comes."""
+"""A check as it is kept, and what ends a request that is wrong."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from factcheck_local.core.errors import FactcheckError
-
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 #: States that no check leaves.
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
-class QueueFull(FactcheckError):
-    """As many checks wait as may, at all or of one caller."""
+class Problem(Exception):
+    """Ends a request; here, where no process that works needs FastAPI for it.
 
+    Args:
+        status: of HTTP.
+        detail: what is wrong, for people, on one line.
+        headers: of the reply.
+    """
 
-class KeyReused(FactcheckError):
-    """An idempotency key came with another request than before."""
+    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = headers
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from starlette.routing import compile_path
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.progress import silent
-from factcheck_local.serve.problems import Problem, reply
+from factcheck_local.serve.check import Problem
+from factcheck_local.serve.problems import reply
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

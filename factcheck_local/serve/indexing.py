@@ -21,38 +21,31 @@ from factcheck_local.serve.worker import Teller, do_next
 COUNTED, LISTED = ("indexed", "unchanged", "removed"), ("skipped", "failed")
 
 
-class Indexer:
-    """Indexes what is asked for.
+def index_next(jobs: Jobs, place: Path, folders: Mapping[str, str]) -> bool:
+    """Index the folder that waits longest; False if none does.
 
     Args:
-        jobs: where that is.
-        store: the store's folder.
+        jobs: where what is asked for waits.
+        place: the store's folder.
         folders: name -> path.
     """
 
-    def __init__(self, jobs: Jobs, store: Path, folders: Mapping[str, str]) -> None:
-        self._jobs = jobs
-        self._store = store
-        self._folders = folders
-
-    def do_next(self) -> bool:
-        """Index the folder that waits longest; False if none does."""
-        return do_next(self._jobs, self._indexed)
-
-    def _indexed(self, claimed: Claimed) -> dict[str, Any]:
+    def indexed(claimed: Claimed) -> dict[str, Any]:
         name = claimed.check.request["folder"]
-        if name not in self._folders:
+        if name not in folders:
             raise InputError(f"the server has no folder named {name!r} any more")
-        teller = Teller(self._jobs, claimed)
+        teller = Teller(jobs, claimed)
 
         def tell(step: Step) -> None:
             # Without the source's name, which not everybody may see.
             done = {key: value for key, value in step._asdict().items() if key != "source"}
             teller.tell("index", done, counts=step.files < step.all_files)
 
-        with Store.open(self._store) as store:
-            report = sync([Path(self._folders[name])], store, progress=tell)
+        with Store.open(place) as store:
+            report = sync([Path(folders[name])], store, progress=tell)
             found: dict[str, Any] = {part: len(getattr(report, part)) for part in COUNTED}
             for part in LISTED:
                 found[part] = [entry._asdict() for entry in getattr(report, part)]
             return found | {"passages": store.count(), "digest": store.digest()}
+
+    return do_next(jobs, indexed)

@@ -14,21 +14,20 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.progress import silent
-from factcheck_local.core.sqlite import connect
+from factcheck_local.core.sqlite import connected
 from factcheck_local.serve.check import (
     COLUMNS,
     ENDED,
     Check,
     Claimed,
     Event,
-    KeyReused,
-    QueueFull,
+    Problem,
     State,
 )
 
@@ -40,6 +39,9 @@ SAME: tuple[State, ...] = ("queued", "running", "done")
 
 #: Those of them in which it is yet to be done.
 UNDONE = SAME[:2]
+
+#: When to come again where too many wait.
+RETRY = {"Retry-After": "30"}
 
 _VERSION = 2
 _TABLES = """
@@ -98,13 +100,15 @@ class Jobs:
 
     Args:
         path: the file; its folder has to be there.
+        what: one of them is called in messages.
 
     Raises:
         StoreError: if it is damaged, or of another version.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, what: str = "check") -> None:
         self.path = path
+        self._what = what
         with self.writing() as db:
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, _VERSION):
@@ -147,14 +151,14 @@ class Jobs:
             The check, new or not.
 
         Raises:
-            KeyReused: if the key came with another request before.
-            QueueFull: if ``most`` checks wait, or ``most_own`` of the owner's.
+            Problem: if the key came with another request before; if ``most`` checks wait, or
+                ``most_own`` of the owner's.
         """
         text = json.dumps(request, sort_keys=True)
         # A key stands for what was asked, and the digest changes with the index, too.
         own = hashlib.sha256(text.encode()).hexdigest()
         with self.writing() as db:
-            found = self._keyed(db, owner, key, own, text) or self._same(db, owner, digest, among)
+            found = self._keyed(db, owner, key, own) or self._same(db, owner, digest, among)
             if found is not None:
                 self._use(db, owner, key, own, found.id)
                 return found
@@ -168,22 +172,17 @@ class Jobs:
             self._use(db, owner, key, own, id_)
             _tell(db, id_, "queued", {})
             first(id_)
-            return _find(db, id_)
+            return self._find(db, id_)
 
-    @staticmethod
-    def _keyed(
-        db: sqlite3.Connection, owner: str, key: str | None, own: str, text: str
-    ) -> Check | None:
+    def _keyed(self, db: sqlite3.Connection, owner: str, key: str | None, own: str) -> Check | None:
         used = db.execute(
             "SELECT digest, check_id FROM keys_used WHERE owner = ? AND key = ?", (owner, key)
         ).fetchone()
         if used is None:
             return None
-        found = _find(db, used[1])
-        # Rows of earlier versions have another hash; the request that made the check is there.
-        if used[0] != own and json.dumps(found.request, sort_keys=True) != text:
-            raise KeyReused("this Idempotency-Key came with another request before")
-        return found
+        if used[0] != own:
+            raise Problem(409, "this Idempotency-Key came with another request before")
+        return self._find(db, used[1])
 
     @staticmethod
     def _same(
@@ -213,14 +212,14 @@ class Jobs:
                 told of it but its states; None for all of it.
 
         Raises:
-            KeyError: if there is none of this id.
+            Problem: if there is none of this id.
         """
         with self.writing() as db:
-            if _state(db, id_) not in ENDED:
+            if self._state(db, id_) not in ENDED:
                 self._end(db, id_, "cancelled")
                 if kept is not None:
                     _empty(db, id_, kept)
-            return _find(db, id_)
+            return self._find(db, id_)
 
     def delete(self, id_: str) -> None:
         """Delete a check with all that was told of it; its idempotency key may be used again."""
@@ -242,30 +241,30 @@ class Jobs:
         """The check of an id.
 
         Raises:
-            KeyError: if there is none.
+            Problem: if there is none.
         """
         with self.connected() as db:
-            return _find(db, id_)
+            return self._find(db, id_)
 
     def state(self, id_: str) -> State:
         """The state of a check alone: what was asked may be long, and is not read for it.
 
         Raises:
-            KeyError: if there is none of this id.
+            Problem: if there is none of this id.
         """
         with self.connected() as db:
-            return _state(db, id_)
+            return self._state(db, id_)
 
     def result(self, id_: str) -> dict[str, Any] | None:
         """The assessment of a check that is done; None of another.
 
         Raises:
-            KeyError: if there is none of this id.
+            Problem: if there is none of this id.
         """
         with self.connected() as db:
             row = db.execute("SELECT result FROM checks WHERE id = ?", (id_,)).fetchone()
         if row is None:
-            raise KeyError(id_)
+            raise self._none()
         return None if row[0] is None else dict(json.loads(row[0]))
 
     def latest(
@@ -377,7 +376,7 @@ class Jobs:
                 (token, time.time(), id_),
             )
             _tell(db, id_, "running", {})
-            return Claimed(_find(db, id_), token)
+            return Claimed(self._find(db, id_), token)
 
     def decided_by(self, claimed: Claimed, digest: str) -> None:
         """Keep the digest of what decides the outcome of a check that runs, as it is by now.
@@ -452,24 +451,35 @@ class Jobs:
             (owner,),
         ).fetchone()
         if waiting >= most:
-            raise QueueFull(f"{most} checks wait already")
+            raise Problem(429, f"{most} checks wait already", RETRY)
         if own >= most_own:
-            raise QueueFull(f"{most_own} of your checks wait already")
+            raise Problem(429, f"{most_own} of your checks wait already", RETRY)
+
+    def _find(self, db: sqlite3.Connection, id_: str) -> Check:
+        row = db.execute(f"SELECT {COLUMNS} FROM checks WHERE id = ?", (id_,)).fetchone()
+        if row is None:
+            raise self._none()
+        return Check.of(row)
+
+    def _state(self, db: sqlite3.Connection, id_: str) -> State:
+        row = db.execute("SELECT state FROM checks WHERE id = ?", (id_,)).fetchone()
+        if row is None:
+            raise self._none()
+        found: State = row[0]
+        return found
+
+    def _none(self) -> Problem:
+        return Problem(404, f"no such {self._what}")
 
     # --------------------------------------------------------------- the file
 
-    @contextmanager
-    def connected(self) -> Iterator[sqlite3.Connection]:
+    def connected(self) -> AbstractContextManager[sqlite3.Connection]:
         """The file, to read it.
 
         Raises:
             StoreError: if it cannot be used.
         """
-        try:
-            with closing(connect(self.path)) as db:
-                yield db
-        except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: checks cannot be kept: {error}") from error
+        return connected(self.path, "checks cannot be kept")
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -490,21 +500,6 @@ class Jobs:
                 db.execute("ROLLBACK")
                 raise
             db.execute("COMMIT")
-
-
-def _find(db: sqlite3.Connection, id_: str) -> Check:
-    row = db.execute(f"SELECT {COLUMNS} FROM checks WHERE id = ?", (id_,)).fetchone()
-    if row is None:
-        raise KeyError(id_)
-    return Check.of(row)
-
-
-def _state(db: sqlite3.Connection, id_: str) -> State:
-    row = db.execute("SELECT state FROM checks WHERE id = ?", (id_,)).fetchone()
-    if row is None:
-        raise KeyError(id_)
-    found: State = row[0]
-    return found
 
 
 def _empty(db: sqlite3.Connection, id_: str, kept: Mapping[str, Any]) -> None:

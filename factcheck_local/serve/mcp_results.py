@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
+from factcheck_local.report.findings import cited
 from factcheck_local.report.view import Citation, citations, one_line, uncited
 
 #: Claims of an answer, citations of a claim and characters of a text that are shown.
@@ -40,18 +41,11 @@ class Cited(_Told):
     passage: str = Field(description="Id for get_passage.")
 
     @classmethod
-    def of(cls, cited: Citation) -> Cited:
+    def of(cls, citation: Citation) -> Cited:
         """One of a report."""
-        return cls(
-            quote=_cut(cited.quote),
-            relation=cited.relation,
-            probability=round(cited.probability, 4),
-            source=cited.context["source"],
-            line=cited.line,
-            page=cited.context.get("page"),
-            prior=cited.prior,
-            passage=cited.context["id"],
-        )
+        found = cited(citation)
+        short = {"quote": _cut(found["quote"]), "probability": round(found["probability"], 4)}
+        return cls(**found | short)
 
 
 class Claim(_Told):
@@ -134,13 +128,13 @@ class Sources(_Told):
 
 
 def _claim(assessment: dict[str, Any], atom: dict[str, Any]) -> Claim:
-    cited = [Cited.of(c) for c in islice(citations(assessment, atom), MOST_CITATIONS)]
+    shown = [Cited.of(c) for c in islice(citations(assessment, atom), MOST_CITATIONS)]
     return Claim(
         text=_cut(atom["text"]),
         verdict=atom["verdict"],
         probability=None if atom["probability"] is None else round(atom["probability"], 4),
-        citations=cited,
-        note=None if cited else _cut(uncited(assessment, atom)),
+        citations=shown,
+        note=None if shown else _cut(uncited(assessment, atom)),
     )
 
 

@@ -33,9 +33,9 @@ from factcheck_local import __version__
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.report.view import one_line
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.check import ENDED, Check, Event, State
+from factcheck_local.serve.check import ENDED, Check, Event, Problem, State
 from factcheck_local.serve.mcp_results import Checked, Found, Passage, Source, Sources
-from factcheck_local.serve.problems import Problem, line_of
+from factcheck_local.serve.problems import line_of
 from factcheck_local.serve.requests import CheckRequest, SearchRequest, answer_in
 from factcheck_local.serve.service import REPORTS, Service, need, sees
 
@@ -125,7 +125,7 @@ def make_server(service: Service, who: Who) -> MCPServer[Any]:
         except get_cancelled_exc_class():
             if new:
                 with CancelScope(shield=True):
-                    await run_sync(service.cancel, found.id, asks)
+                    await run_sync(service.withdraw, found.id, asks)
             raise
         return await run_sync(_answer, service, ended)
 

@@ -11,24 +11,9 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from factcheck_local.core.errors import FactcheckError, StoreError
+from factcheck_local.serve.check import Problem
 
 MEDIA_TYPE = "application/problem+json"
-
-
-class Problem(Exception):
-    """Ends a request.
-
-    Args:
-        status: of HTTP.
-        detail: what is wrong, for people, on one line.
-        headers: of the reply.
-    """
-
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.detail = detail
-        self.headers = headers
 
 
 def reply(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
@@ -62,6 +47,11 @@ def of_known(_request: Request, error: FactcheckError) -> JSONResponse:
 def of_store(_request: Request, error: StoreError) -> JSONResponse:
     """The reply where store, checks or audit log cannot be used: no fault of the caller's."""
     return reply(503, str(error))
+
+
+def of_unforeseen(_request: Request, _error: Exception) -> JSONResponse:
+    """The reply to any other error, without its words; Starlette hands it on to the log."""
+    return reply(500, "an error of the server")
 
 
 def line_of(

@@ -205,7 +205,7 @@ def settings_of(
     Raises:
         InputError: see ``work_of``.
     """
-    known = base.as_dict()
+    known = asdict(base)
     where = given.get("where")
     if isinstance(where, list) and len(where) > MOST_CONDITIONS:
         said = f"{len(where)} conditions, at most {MOST_CONDITIONS} are taken"
@@ -219,15 +219,10 @@ def settings_of(
             ours = {"llm", "encoder", *str(known[name]).split("+")}
             if not set(str(value).split("+")) <= ours:
                 raise InputError(f"settings: {name}={value!r} names a model that is not loaded")
-    values = known | dict(given) | {"as_groups": groups if groups is not None else base.as_groups}
-    for name in ("where", "as_groups"):
-        if isinstance(values[name], list):
-            values[name] = tuple(values[name])
+    chosen = {name: SETTINGS[name].from_toml(value) for name, value in given.items()}
+    values = known | chosen | {"as_groups": groups if groups is not None else base.as_groups}
     for name in given:
         row = SETTINGS[name]
-        row.check(values[name])
-        if row.choices and values[name] not in row.choices:
-            raise InputError(f"settings: {name}={values[name]} is for comparisons only")
         if values[name] != row.default and is_idle(row, values):
             raise no_effect(name, "settings: ")
     # A setting of the server that a caller's choice makes idle is no fault of theirs.

@@ -11,14 +11,13 @@ import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from factcheck_local.core.errors import StoreError
-from factcheck_local.core.sqlite import connect
+from factcheck_local.core.sqlite import connected
 
 #: What may be said of a claim.
 Word = Literal["supported", "contradicted", "conflicting", "not_found", "unclear"]
@@ -37,11 +36,11 @@ CREATE TABLE IF NOT EXISTS reviews (
     reviewer TEXT NOT NULL,
     verdict TEXT NOT NULL,
     reason TEXT NOT NULL,
-    at REAL NOT NULL
+    at REAL NOT NULL,
+    evidence TEXT NOT NULL
 )
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS reviews_by_check ON reviews (check_id, number)"
-_LABELS = "ALTER TABLE reviews ADD COLUMN evidence TEXT NOT NULL DEFAULT '{}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +111,6 @@ class Reviews:
         with self._connected() as db:
             db.execute(_TABLE)
             db.execute(_INDEX)
-            if "evidence" not in [row[1] for row in db.execute("PRAGMA table_info(reviews)")]:
-                db.execute(_LABELS)
 
     def add(
         self,
@@ -158,13 +155,8 @@ class Reviews:
         found = {(r.claim, r.reviewer): r for r in self.all(check_id)}
         return list(found.values())
 
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(connect(self._path)) as db:
-                yield db
-        except sqlite3.Error as error:
-            raise StoreError(f"{self._path}: reviews cannot be kept: {error}") from error
+    def _connected(self) -> AbstractContextManager[sqlite3.Connection]:
+        return connected(self._path, "reviews cannot be kept")
 
 
 def state_of(reviews: Sequence[Review]) -> State:

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from factcheck_local.report.diff import compare, diff_to_dict
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.check import ENDED, Check, State
+from factcheck_local.serve.check import ENDED, Check, Problem, State
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.requests import CheckRequest, answer_in
 from factcheck_local.serve.service import Service, caller_for, sees
@@ -122,10 +122,10 @@ def add_checks(app: FastAPI, service: Service) -> None:
     @app.get("/v1/conflicts")
     def conflicts(caller: Checking) -> dict[str, Any]:
         """Claims of the caller's latest checks on which sources differ, with these sources."""
-        found = jobs.latest(whose(caller), state="done", limit=LOOKED_AT)
-        own = [check for check in found if sees(caller, check)]
-        rows = [row for check in own for row in conflicts_of(check.id, service.result(check))]
-        return {"claims": rows}
+        latest = jobs.latest(whose(caller), state="done", limit=LOOKED_AT)
+        own = [check for check in latest if sees(caller, check)]
+        read = service.results(own)
+        return {"claims": [row for check, found in read for row in conflicts_of(check.id, found)]}
 
     @app.get("/v1/checks/{check_id}/report.{ending}")
     def report(check_id: str, ending: str, caller: Reading) -> Response:
@@ -181,7 +181,11 @@ def conflicts_of(check_id: str, result: Mapping[str, Any]) -> Iterator[dict[str,
 
 
 async def wait_for(jobs: Jobs, check: Check, seconds: float) -> Check:
-    """The check as it is once it has ended, or after so many seconds."""
+    """The check as it is once it has ended, or after so many seconds.
+
+    Raises:
+        Problem: if it was deleted meanwhile.
+    """
     if check.state in ENDED or seconds <= 0:
         return check
     while seconds > 0 and await asyncio.to_thread(jobs.state, check.id) not in ENDED:
@@ -193,7 +197,10 @@ async def wait_for(jobs: Jobs, check: Check, seconds: float) -> Check:
 async def _events(jobs: Jobs, check_id: str, last: int) -> AsyncIterator[str]:
     silent = 0.0
     while True:
-        ended = await asyncio.to_thread(jobs.state, check_id) in ENDED
+        try:
+            ended = await asyncio.to_thread(jobs.state, check_id) in ENDED
+        except Problem:
+            return  # it was deleted meanwhile
         for event in await asyncio.to_thread(jobs.events, check_id, last):
             last, silent = event.number, 0.0
             yield f"id: {last}\nevent: {event.name}\ndata: {json.dumps(event.data)}\n\n"

@@ -9,9 +9,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.check import ENDED, Check, KeyReused, QueueFull
+from factcheck_local.serve.check import ENDED, Check, Problem
 from factcheck_local.serve.indexing import LISTED
-from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.routes_checks import stream
 from factcheck_local.serve.service import Service, caller_for
 
@@ -29,12 +28,6 @@ class IndexRequest(BaseModel):
 def add_index(app: FastAPI, service: Service) -> None:
     """Add the routes."""
     jobs, folders = service.indexing, service.config.folders
-
-    def found(id_: str) -> Check:
-        try:
-            return jobs.find(id_)
-        except KeyError as error:
-            raise Problem(404, "no such job") from error
 
     def shown(job: Check, caller: Caller) -> dict[str, Any]:
         value: dict[str, Any] = {
@@ -75,33 +68,28 @@ def add_index(app: FastAPI, service: Service) -> None:
         def log(id_: str) -> None:
             service.audit.add(caller.name, "index.submitted", job=id_, folder=body.folder)
 
-        try:
-            job = jobs.submit(
-                caller.name,
-                body.model_dump(),
-                body.folder,
-                most=service.config.queue,
-                key=idempotency_key,
-                first=log,
-                # One that has begun may be past what changed since.
-                among=("queued",),
-            )
-        except KeyReused as error:
-            raise Problem(409, str(error)) from error
-        except QueueFull as error:
-            raise Problem(429, str(error), {"Retry-After": "30"}) from error
+        job = jobs.submit(
+            caller.name,
+            body.model_dump(),
+            body.folder,
+            most=service.config.queue,
+            key=idempotency_key,
+            first=log,
+            # One that has begun may be past what changed since.
+            among=("queued",),
+        )
         response.headers["Location"] = f"/v1/index/{job.id}"
         return shown(job, caller)
 
     @app.get("/v1/index/{job_id}")
     def show(job_id: str, caller: Indexing) -> dict[str, Any]:
         """A job, with what was indexed once it is done."""
-        return shown(found(job_id), caller)
+        return shown(jobs.find(job_id), caller)
 
     @app.delete("/v1/index/{job_id}")
     def cancel(job_id: str, caller: Indexing) -> dict[str, Any]:
         """Cancel a job; one that runs ends before its next file or batch of passages."""
-        if found(job_id).state not in ENDED:
+        if jobs.find(job_id).state not in ENDED:
             service.audit.add(caller.name, "index.cancelled", job=job_id)
         return shown(jobs.cancel(job_id), caller)
 
@@ -112,4 +100,4 @@ def add_index(app: FastAPI, service: Service) -> None:
         last_event_id: Annotated[int, Header(ge=0, le=2**62)] = 0,
     ) -> StreamingResponse:
         """How far a job is, as server-sent events; ``Last-Event-ID`` goes on behind one."""
-        return stream(jobs, found(job_id).id, last_event_id)
+        return stream(jobs, jobs.find(job_id).id, last_event_id)

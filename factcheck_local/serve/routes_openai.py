@@ -16,11 +16,15 @@ from pydantic import ValidationError
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.report import findings
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.problems import Problem, line_of
+from factcheck_local.serve.check import Problem
+from factcheck_local.serve.problems import line_of
 from factcheck_local.serve.requests import CheckRequest
 from factcheck_local.serve.routes_checks import ALIVE, LONGEST_WAIT, Checking, wait_for
 from factcheck_local.serve.service import Service
 from factcheck_local.serve.upstream import Upstream, lines, parts
+
+#: Values of ``finish_reason`` that say that the answer goes on where it ends.
+_CUT = ("length", "content_filter")
 
 #: What a chunk repeats of the ones before it.
 _REPEATED = ("id", "object", "created", "model")
@@ -50,11 +54,14 @@ def add_openai(app: FastAPI, service: Service, upstream: Upstream) -> None:
 
         That has the check's ``id`` and ``state``, and ``claims`` if it is done within ``wait``
         seconds. In a stream it comes in a chunk of its own before the end. Of several choices the
-        first is checked. What fails about a check is in ``problem``, and the answer is there.
+        first is checked, and not if it is cut off. What fails about a check is in ``problem``, and
+        the answer is there.
         """
         question = _question(body)
 
-        async def check(text: object) -> Json:
+        async def check(text: object, why_not: str | None) -> Json:
+            if why_not is not None:
+                return {"state": "skipped", "problem": why_not}
             return await _checked(service, caller, text, question, wait)
 
         reply = await upstream.ask("POST", "/chat/completions", await request.body())
@@ -71,7 +78,10 @@ def add_openai(app: FastAPI, service: Service, upstream: Upstream) -> None:
         completion = _object(content)
         if completion is None:
             raise Problem(502, "the model server's answer is no JSON object")
-        completion["factcheck"] = await check(_at(completion, "choices", 0, "message", "content"))
+        choice = _at(completion, "choices", 0)
+        completion["factcheck"] = await check(
+            _at(choice, "message", "content"), _cut(_at(choice, "finish_reason"))
+        )
         return Response(json.dumps(completion), media_type="application/json")
 
 
@@ -103,10 +113,11 @@ async def _checked(
 
 
 async def _stream(
-    reply: httpx.Response, check: Callable[[object], Awaitable[Json]]
+    reply: httpx.Response, check: Callable[[object, str | None], Awaitable[Json]]
 ) -> AsyncIterator[bytes]:
     """A reply's lines as they come, and before the last what was found."""
     text, last, end = "", dict[str, Any](), b""
+    reason, failed = None, False
     try:
         async for line in lines(reply):
             data = line[5:].strip() if line.startswith(b"data:") else b""
@@ -116,7 +127,11 @@ async def _stream(
             chunk = _object(data)
             if chunk is not None:
                 last = {name: chunk[name] for name in _REPEATED if name in chunk}
-                text += _delta(chunk)
+                for part in _first(chunk):
+                    added = _at(part, "delta", "content")
+                    text += added if isinstance(added, str) else ""
+                    reason = _at(part, "finish_reason") or reason
+                failed = failed or chunk.get("error") is not None
                 if chunk.pop("factcheck", None) is not None:  # only this server may say that
                     line = b"data: " + json.dumps(chunk).encode() + b"\n"
             yield line
@@ -125,7 +140,12 @@ async def _stream(
         return
     finally:
         await reply.aclose()
-    checking = asyncio.ensure_future(check(text))
+    why_not = _cut(reason)
+    if failed:
+        why_not = "the model server broke off with an error"
+    elif not (end or reason):
+        why_not = "the model server's stream has no end"
+    checking = asyncio.ensure_future(check(text, why_not))
     try:
         while not (await asyncio.wait([checking], timeout=ALIVE))[0]:
             yield b":\n\n"  # so that nothing in between takes the connection for dead
@@ -137,15 +157,19 @@ async def _stream(
     yield (b"" if end else b"\n\n") + found + end
 
 
-def _delta(chunk: Json) -> str:
-    """What a chunk adds to the first choice."""
+def _first(chunk: Json) -> list[object]:
+    """What a chunk has of the first choice."""
     choices = chunk.get("choices")
-    added = [
-        _at(choice, "delta", "content")
+    return [
+        choice
         for choice in (choices if isinstance(choices, list) else ())
         if _at(choice, "index") in (0, None)
     ]
-    return "".join(part for part in added if isinstance(part, str))
+
+
+def _cut(reason: object) -> str | None:
+    """Why an answer is not whole, by the reason for its end; None if it is."""
+    return f"the answer was cut off (finish_reason {reason})" if reason in _CUT else None
 
 
 def _question(body: Json) -> str | None:

@@ -10,7 +10,7 @@ from fastapi import Depends, FastAPI, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from factcheck_local.serve.access import Caller
-from factcheck_local.serve.problems import Problem
+from factcheck_local.serve.check import Problem
 from factcheck_local.serve.reviews import (
     Agreement,
     Label,
@@ -50,7 +50,7 @@ def add_reviews(app: FastAPI, service: Service) -> None:
         """The checks that the caller may review, and where the next page begins."""
         found = service.jobs.latest(None, state="done", before=before, limit=PAGE)
         own = [check for check in found if sees(caller, check) or reviews(caller, check)]
-        read = [(c.id, service.result(c), service.reviews.latest(c.id)) for c in own]
+        read = [(c.id, result, service.reviews.latest(c.id)) for c, result in service.results(own)]
         return read, found[-1].number if len(found) == PAGE else None
 
     @app.post("/v1/checks/{check_id}/claims/{claim_id:path}/review", status_code=201)
@@ -59,9 +59,14 @@ def add_reviews(app: FastAPI, service: Service) -> None:
     ) -> dict[str, Any]:
         """Say what is true of a claim; an earlier word of the same reviewer is kept, too."""
         check = service.check(check_id, caller, others=True)
-        claims = {row["claim"] for row in rows_of(check.id, service.result(check), [])}
+        result = service.result(check)
+        claims = {row["claim"] for row in rows_of(check.id, result, [])}
         if claim_id not in claims:
             raise Problem(404, "no such claim, or one that was not checked")
+        own = [atom["evidence"] for atom in result["atoms"] if atom["id"] == claim_id]
+        unknown = body.evidence.keys() - {row["context"] for rows in own for row in rows}
+        if unknown:
+            raise Problem(422, f"evidence: no such passage of this claim: {min(unknown)!r}")
         service.audit.add(
             caller.name, "claim.reviewed", check=check.id, claim=claim_id, verdict=body.verdict
         )

@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from factcheck_local.pipeline.settings import SETTINGS, Settings
 from factcheck_local.report.html.build import SCRIPTS, page_file
 from factcheck_local.report.view import SIGNS
-from factcheck_local.serve.problems import Problem
+from factcheck_local.serve.check import Problem
 from factcheck_local.serve.service import Service
 
 #: Only what this server sends runs, and it reaches this server alone.

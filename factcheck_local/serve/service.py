@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, cast
 from fastapi import Request
 
 from factcheck_local.core.errors import StoreError
+from factcheck_local.core.types import Atom
 from factcheck_local.indexer.database import exclusive
 from factcheck_local.indexer.fingerprint import EmbedderPrint
 from factcheck_local.indexer.parts import META
@@ -21,17 +22,15 @@ from factcheck_local.indexer.store import Store
 from factcheck_local.models.contracts import Embedder
 from factcheck_local.models.openai_server.options import ServerOptions
 from factcheck_local.models.registry import load_model
-from factcheck_local.pipeline.retrieval.search import search
+from factcheck_local.pipeline.retrieval.search import retrieve
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.render import View, render
 from factcheck_local.report.schema import context_to_dict
 from factcheck_local.serve.access import LOCAL, Caller, Keys, make_folder
 from factcheck_local.serve.audit import AuditLog
-from factcheck_local.serve.check import ENDED, Check, KeyReused, QueueFull
+from factcheck_local.serve.check import ENDED, Check, Problem
 from factcheck_local.serve.gate import Rates
 from factcheck_local.serve.jobs import SAME, UNDONE, Jobs
-from factcheck_local.serve.measures import Measures
-from factcheck_local.serve.problems import Problem
 from factcheck_local.serve.requests import SearchRequest, digest_of, emptied, work_of
 from factcheck_local.serve.retention import retention
 from factcheck_local.serve.reviews import Reviews
@@ -123,10 +122,9 @@ class Service:
         self.keys = Keys(config.folder / "keys.json")
         self.audit = AuditLog(config.folder / "audit.jsonl")
         self.rates = Rates(config.per_minute, max(20.0, config.per_minute / 10))
-        self.measures = Measures()
         task = Task(str(self.jobs.path), str(config.store), config.settings.as_dict())
         self.supervisor = Supervisor(self.jobs, task)
-        self.indexing = Jobs(config.folder / "indexing.sqlite")
+        self.indexing = Jobs(config.folder / "indexing.sqlite", "job")
         queues = {"check": self.jobs, "index": self.indexing}
         webhooks = Webhooks(queues, config.webhooks, config.webhook_key)
         #: What runs beside the routes.
@@ -136,11 +134,17 @@ class Service:
         if config.folders:
             task = replace(task, jobs=str(self.indexing.path), folders=config.folders)
             self.beside.append(Supervisor(self.indexing, task))
+        else:
+            # What ran when a server was killed waits for one with folders; it can be cancelled.
+            self.indexing.recover()
         self._store: Store | None = None
         self._stamp: tuple[str, tuple[int, int] | None] = "", None
         self._embedder: tuple[EmbedderPrint, Embedder] | None = None
         # One at a time: the embedder is not made for several threads.
         self._lock = threading.Lock()
+        # Ids of checks that were given to somebody while they were another's already.
+        self._shared: set[str] = set()
+        self._giving = threading.Lock()
 
     def close(self) -> None:
         """Let go of the store and the folder."""
@@ -191,19 +195,18 @@ class Service:
         conditions = [Condition.parse(text) for text in wanted.where]
         with self._lock:
             store, _ = self.opened()
-            vectors = self._embedder_of(store).embed([wanted.query])
             records = store.sources()
-            scope = in_scope(records, conditions, caller.groups)
             seen = in_scope(records, groups=caller.groups)
-            (hits,) = search(
-                [wanted.query],
-                vectors,
+            found = retrieve(
+                [Atom("query", wanted.query, wanted.query)],
                 store,
-                wanted.k,
-                wanted.retrieval,  # type: ignore[arg-type]  # checked by its pattern
-                scope,
+                self._embedder_of(store),
+                k=wanted.k,
+                retrieval=wanted.retrieval,  # type: ignore[arg-type]  # checked by its pattern
+                scope=in_scope(records, conditions, caller.groups),
             )
-            near = store.embeddings([c.id for c in hits]).astype(float) @ vectors[0]
+        hits = found.contexts
+        near = found.context_vectors.astype(float) @ found.atom_vectors[0]
         self.audit.add(caller.name, "search", passages=[c.id for c in hits])
         return [
             context_to_dict(as_seen(c, seen)) | {"similarity": round(value, 6)}
@@ -266,7 +269,7 @@ class Service:
             self.audit.add(caller.name, "check.submitted", check=id_, digest=digest)
             made.append(id_)
 
-        try:
+        with self._giving:
             check = self.jobs.submit(
                 caller.name,
                 {"body": asked, "groups": caller.groups},
@@ -277,11 +280,19 @@ class Service:
                 first=log,
                 among=UNDONE if work.asks_server else SAME,
             )
-        except KeyReused as error:
-            raise Problem(409, str(error)) from error
-        except QueueFull as error:
-            raise Problem(429, str(error), {"Retry-After": "30"}) from error
+            if not made and check.state not in ENDED:
+                self._shared.add(check.id)
         return check, bool(made)
+
+    def withdraw(self, id_: str, caller: Caller) -> None:
+        """Cancel a check that is no longer waited for, unless it was given to somebody else, too.
+
+        Raises:
+            Problem: see ``check``.
+        """
+        with self._giving:
+            if id_ not in self._shared:
+                self.cancel(id_, caller)
 
     def cancel(self, id_: str, caller: Caller) -> Check:
         """Cancel a check of the caller's; it is logged. One that has ended stays as it is.
@@ -330,12 +341,21 @@ class Service:
         """The assessment of a check.
 
         Raises:
-            Problem: if the check is not done.
+            Problem: if the check is not done, or no longer there.
         """
         found = self.jobs.result(check.id)
         if found is None:
             raise Problem(409, f"the check is {check.state}")
         return found
+
+    def results(self, checks: Iterable[Check]) -> Iterator[tuple[Check, dict[str, Any]]]:
+        """Checks with their assessments; those that are not done, or no longer there, are not."""
+        for check in checks:
+            try:
+                found = self.result(check)
+            except Problem:
+                continue
+            yield check, found
 
     def check(self, id_: str, caller: Caller, *, others: bool = False) -> Check:
         """A check of the caller's; another's is not there.
@@ -348,10 +368,7 @@ class Service:
         Raises:
             Problem: if it is not there for the caller.
         """
-        try:
-            found = self.jobs.find(id_)
-        except KeyError as error:
-            raise Problem(404, "no such check") from error
+        found = self.jobs.find(id_)
         if not (sees(caller, found) or (others and reviews(caller, found))):
             raise Problem(404, "no such check")
         return found

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from dataclasses import asdict
-from types import TracebackType
 from typing import Self
 
 from factcheck_local.core.errors import StoreError
@@ -55,12 +54,7 @@ class Supervisor:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it; a check that it does is queued again, as if it had not been begun.
 
         Not so where it has ended by itself: the next start queues that check, and counts it.

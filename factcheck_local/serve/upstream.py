@@ -9,7 +9,7 @@ import httpx
 
 from factcheck_local.models.openai_server.client import async_client
 from factcheck_local.models.openai_server.options import ServerOptions
-from factcheck_local.serve.problems import Problem
+from factcheck_local.serve.check import Problem
 
 #: Bytes of a reply, and seconds that it may take in all.
 MOST_BYTES, LONGEST = 8 * 2**20, 1800.0

@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
@@ -103,7 +102,7 @@ class Webhooks:
 
     Args:
         queues: what is told of: ``check`` or ``index`` -> its jobs.
-        urls: whom; the egress guard lets these through, and nothing else.
+        urls: whom, each once; the egress guard lets these through, and nothing else.
         key: see ``secret_from``.
     """
 
@@ -117,7 +116,7 @@ class Webhooks:
             outbox.address(urls)
         self._threads = [
             threading.Thread(target=self._tell, args=(url,), name="webhook", daemon=True)
-            for url in urls
+            for url in dict.fromkeys(urls)
         ]
 
     def __enter__(self) -> Self:
@@ -126,12 +125,7 @@ class Webhooks:
             thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop; what was not told is told when the server starts again."""
         self._stopping.set()
         for thread in self._threads:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -197,10 +198,11 @@ def main() -> None:
     if sys.platform != "win32":
         os.nice(NICE_INDEXING if task.folders else NICE_CHECKS)
     jobs, store = Jobs(Path(task.jobs)), Path(task.store)
+    work: Callable[[], bool]
     if task.folders:
-        from factcheck_local.serve.indexing import Indexer
+        from factcheck_local.serve.indexing import index_next
 
-        work = Indexer(jobs, store, task.folders).do_next
+        work = partial(index_next, jobs, store, task.folders)
     else:
         work = Worker(jobs, store, settings_from(task.settings)).do_next
     while True:

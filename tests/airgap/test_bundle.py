@@ -225,6 +225,13 @@ def link(name: str, kind: bytes, target: str = "/etc/passwd") -> tarfile.TarInfo
     return info
 
 
+def described(name: str, **headers: str) -> tarfile.TarInfo:
+    """An empty file with headers in the form of PAX."""
+    info = tarfile.TarInfo(name)
+    info.pax_headers = {f"GNU.sparse.{key}": given for key, given in headers.items()}
+    return info
+
+
 def value(path: str = "m.gguf", **changes: Any) -> dict[str, Any]:  # noqa: ANN401
     """A manifest of one model with one file."""
     card = {
@@ -285,6 +292,13 @@ HOSTILE: dict[str, list[tuple[str, bytes] | tarfile.TarInfo]] = {
     "a title that is a list": [manifest(title=["Tiny"]), FILE],
     "a note of two lines": [manifest(note="a\nb"), FILE],
     "a role that is none": [manifest(role="boss"), FILE],
+    "an adapter above": [
+        manifest(adapters={"relate-v2": {"file": "../../x.gguf", "sha256": "0" * 64}}),
+        FILE,
+    ],
+    "a sparse file without numbers": [manifest(), described(FILE[0], map="a,b")],
+    "a size that is none": [manifest(), described(FILE[0], size="abc")],
+    "a sparse manifest without numbers": [described(MANIFEST, map="a,b"), FILE],
     "another file above": [(MANIFEST, json.dumps(value() | {"others": [OTHER]}).encode()), FILE],
     "a model twice": [(MANIFEST, json.dumps(value() | {"models": TWICE}).encode()), FILE],
     "the name of another model": [manifest(id=SMALL), (f"models/{SMALL}/m.gguf", b"GGUF")],

@@ -59,7 +59,7 @@ def found(findings: object, state: str) -> list[Finding]:
 @pytest.mark.usefixtures("home")
 def test_the_speed_of_what_a_run_would_load() -> None:
     settings = Settings(llm=SMALL, relation="encoder+llm")
-    lines = list(check_speed(settings, passages=1))
+    lines = list(check_speed(chosen_cards(settings).values(), passages=1))
     assert [line.state for line in lines] == ["ok"] * 3
     named = [line.message.split(":")[0] for line in lines]
     assert named == [MINILM, SMALL, "mpnet-l6-nli"]
@@ -72,10 +72,10 @@ def test_the_speed_of_what_a_run_would_load() -> None:
 
 def test_a_model_that_is_not_here_has_no_speed(home: Path) -> None:
     shutil.rmtree(home / "models" / SMALL)
-    (line,) = found(check_speed(Settings(llm=SMALL, relation="encoder"), passages=1), "problem")
+    cards = chosen_cards(Settings(llm=SMALL, relation="encoder")).values()
+    (line,) = found(check_speed(cards, passages=1), "problem")
     assert SMALL in line.message
     assert line.fix
-    assert list(check_speed(Settings(llm="nothing"))) == []
 
 
 # ------------------------------------------------------------------- the command
@@ -115,7 +115,9 @@ def test_a_machine_that_is_well(home: Path, tmp_path: Path) -> None:
     assert line.startswith(f"problem  models   model {SMALL} is not here: ")
     assert line.endswith(f"(try: factcheck models pull {SMALL})")
     assert len(lines) == len(value["findings"])
-    assert factcheck("doctor", "--llm", "no-such", "--store", store).code == 1
+    done = factcheck("doctor", "--llm", "no-such", "--store", store, "--speed")
+    assert done.code == 1
+    assert {line.split()[1] for line in done.out.splitlines()}.isdisjoint({"memory", "speed"})
 
 
 @pytest.mark.usefixtures("home")

@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from factcheck_local.core import installed
 from factcheck_local.core.installed import dependencies, requirements, versions
 from supply import audit, licences
 
@@ -37,6 +38,19 @@ def locked() -> dict[str, tuple[str, list[str]]]:
         hashes = [option.strip() for option in options]
         found[canonicalize_name(needed.name)] = (specifier.version.partition("+")[0], hashes)
     return found
+
+
+@pytest.mark.parametrize(
+    "stated",
+    ['[project]\nname = "other"\ndependencies = ["none-such"]\n', "[tool.x]\n", "not TOML"],
+)
+def test_a_project_file_of_others_beside_the_package_makes_no_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: str
+) -> None:
+    monkeypatch.setattr(installed, "__file__", str(tmp_path / "factcheck_local/core/installed.py"))
+    (tmp_path / "pyproject.toml").write_text(stated)
+    assert installed.source_tree() is None
+    assert requirements()  # those of the installed distribution
 
 
 def test_every_requirement_of_the_lock_has_a_hash_and_the_version_of_the_constraints() -> None:

@@ -217,6 +217,27 @@ def test_assessors_and_reports(path: Path) -> None:
     ]
 
 
+CORRECT = """
+import sys
+from pathlib import Path
+from factcheck_local.cli import main
+
+Path("r.json").write_text(
+    '{"output": "Leave is 25 days.", "contexts": [{"id": "c1", "text": "25 days."}], '
+    '"atoms": [{"id": "a1", "text": "Leave is 25 days.", "contexts": ["c1"]}]}'
+)
+sys.argv = ["factcheck", "correct", "r.json", "--set", "assessor=coin"]
+main()
+"""
+
+
+def test_a_judge_gives_nothing_to_correct_from(path: Path) -> None:
+    """Said before anything is verified."""
+    done = run(path, CORRECT)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "factcheck: assessor coin: a judge gives no evidence to correct from\n"
+
+
 EXTRAS = """
 import sys
 from pathlib import Path

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.cards import find_card
@@ -48,6 +48,8 @@ class Scripted(FakeChatModel):
         self.read.append(len(endings))
         if len(messages[-1].content) > 20_000:
             raise ScoringError("does not fit the context")
+        if any(len(ending) > 20_000 for ending in endings):
+            raise TooLongError("a claim does not fit the context")
         return super().score_labels(messages, endings, labels)
 
 
@@ -198,6 +200,22 @@ def test_what_does_not_fit_is_left_out_and_said(store: Path, loads: list[str]) -
     few = factcheck("calibrate", "-", *MODEL, "--store", store, stdin=line)
     assert few.code == 2
     assert "expected at least 30 pairs" in few.err.splitlines()[-1]
+
+
+def test_a_claim_that_is_too_long_leaves_the_others_of_its_passage(
+    store: Path, loads: list[str]
+) -> None:
+    assert loads == []
+    long = {"premise": "Dogs may come.", "hypothesis": "word " * 6000, "label": "neutral"}
+    values = [*rows(), {**long, "title": "Office"}]
+    done = factcheck("calibrate", "-", *MODEL, "--store", store, "--json", stdin=lines(values))
+    assert done.code == 3
+    assert "factcheck: left out, 1 of the pairs: a claim does not fit the context\n" in done.err
+    found = json.loads(done.out)
+    assert (found["n"], found["unscored"]) == (30, 1)
+    factcheck("calibrate", "--reset", *MODEL, "--store", store)
+    without = factcheck("calibrate", "-", *MODEL, "--store", store, "--json", stdin=lines(rows()))
+    assert json.loads(without.out)["calibration"] == found["calibration"]
 
 
 @pytest.mark.parametrize(

@@ -305,6 +305,36 @@ def test_a_stored_run_is_not_verified_again(store: Path, monkeypatch: pytest.Mon
     assert "not a complete assessment: KeyError('contexts')" in refused("correct", run)
 
 
+def test_a_stored_run_of_a_judge_gives_nothing_to_correct_from(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = script(monkeypatch)
+    run = stored(store)
+    value = json.loads(run.read_text())
+    value["run"]["settings"] = Settings.effective({"assessor": "factverify"}).as_dict()
+    run.write_text(json.dumps(value))
+    made.clear()
+    assert refused("correct", run) == (
+        "assessor factverify: a judge gives no evidence to correct from"
+    )
+    assert made == []
+
+
+@pytest.mark.parametrize("command", ["correct", "recheck", "replay"])
+@pytest.mark.parametrize(("field", "value"), [("text", None), ("text", 3), ("question", ["?"])])
+def test_a_stored_answer_that_is_no_text_is_refused(
+    store: Path, monkeypatch: pytest.MonkeyPatch, command: str, field: str, value: object
+) -> None:
+    script(monkeypatch)
+    run = stored(store)
+    found = json.loads(run.read_text())
+    found["answer"][field] = value
+    run.write_text(json.dumps(found))
+    assert refused(command, run) == (
+        f"{run}: expected the answer's {field} to be a text, got {value!r}"
+    )
+
+
 def test_a_stored_run_is_corrected_with_its_own_calibration(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def test_the_demo_s_own_store_is_made_again_after_an_upgrade(
 ) -> None:
     monkeypatch.setattr(demo, "data_directory", lambda: tmp_path)
     place = tmp_path / "demo" / ".factcheck"
-    old = Fingerprint.of(minilm, ChunkerPrint(version=1))
+    old = replace(Fingerprint.of(minilm), chunker=ChunkerPrint(version=1))
     Store.create(place, old).close()
     # A folder that somebody names may hold their own.
     left = factcheck("demo", "--folder", tmp_path / "demo", "--llm", SMALL)

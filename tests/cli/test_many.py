@@ -360,6 +360,19 @@ def test_names_of_reports(paths: list[str | None], expected: list[str]) -> None:
     assert all(re.fullmatch(r"[^\W_][\w-]*", name) for name in found)
 
 
+@pytest.mark.parametrize("order", [("a.md", "a.graph.md"), ("a.graph.md", "a.md")])
+@pytest.mark.usefixtures("work")
+def test_the_report_of_one_is_no_assessment_of_another(order: tuple[str, str]) -> None:
+    write(".", {"a.md": RIGHT, "a.graph.md": WRONG})
+    done = factcheck("verify", *order, "--output", "out", "--format", "fact-graph")
+    assert done.code == 0, done.err
+    listed = {a["path"]: a for a in load("out/summary.json")["answers"]}
+    assert len(names()) == 2 * len(order) + len(("summary.json", "index.html"))
+    for name in order:
+        assert load(f"out/{listed[name]['assessment']}")["answer"]["path"] == name
+        assert "nodes" in load(f"out/{listed[name]['report']}")
+
+
 # --------------------------------------------------------------------- stdout
 
 
@@ -434,6 +447,32 @@ def test_what_ends_a_run_leaves_what_was_done(
     assert answers[0] in factcheck("verify", *answers, "--format", form).out
 
 
+def test_what_ends_a_run_before_its_first_answer_is_said_of_all(
+    answers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The overview is of today's run, though no answer was reached; with none begun it stays."""
+    Path("answers/bad.md").write_bytes(b"caf\xe9")
+    given = ["answers/bad.md", *answers]
+    assert factcheck("verify", *answers, "--output", "out").code == 0
+
+    def lost(*_: object, **__: object) -> Run:
+        raise ModelError("the server is gone")
+
+    monkeypatch.setattr(vars(verify_module)["FactChecker"], "verify", lost)
+    before = load("out/summary.json")
+    assert refused("verify", *answers, "--output", "out", "--set", "k=0").startswith("--set k: ")
+    assert load("out/summary.json") == before
+    done = factcheck("verify", *given, "--output", "out", "--again")
+    assert (done.code, done.err.splitlines()[-1]) == (2, "factcheck: the server is gone")
+    summary = load("out/summary.json")
+    assert summary["answers"] == []
+    why = "not verified, the run ended before: the server is gone"
+    bad = "answers/bad.md: not valid UTF-8: byte 0xe9 at offset 3"
+    expected = [(given[0], bad), *((a, why) for a in answers)]
+    assert [(f["path"], f["error"]) for f in summary["failed"]] == expected
+    assert why in Path("out/index.html").read_text()
+
+
 def test_the_network_of_a_run_can_be_looked_at_with_other_tools(answers: list[str]) -> None:
     """As pgmpy solves it, and in the UAI format: the posteriors of the run."""
     Path("run.json").write_text(factcheck("verify", answers[1], "--format", "json").out)
@@ -441,7 +480,8 @@ def test_the_network_of_a_run_can_be_looked_at_with_other_tools(answers: list[st
     expected = {a["id"]: a["probability"] for a in run["atoms"]}
     factors = run["run"]["settings"]["factors"]
     for method in ("auto", "pgmpy"):
-        options = ("--method", method, "--factors", factors, "--write-uai", "net.uai")
+        written = ("--write-uai", "net.uai", "--write-bif", "net.bif")
+        options = ("--method", method, "--factors", factors, *written)
         found = json.loads(factcheck("infer", "run.json", *options).out)["marginals"]
         assert {k: found[k] for k in expected} == pytest.approx(expected, abs=1e-9)
     own = json.loads(factcheck("infer", "run.json").out)["marginals"]
@@ -456,12 +496,52 @@ def test_the_network_has_the_factors_of_its_run(answers: list[str]) -> None:
     found = json.loads(factcheck("infer", "run.json").out)["marginals"]
     expected = {a["id"]: a["probability"] for a in load("run.json")["atoms"]}
     assert {k: found[k] for k in expected} == pytest.approx(expected, abs=1e-9)
-    old = load("run.json")
-    old["run"]["settings"]["parameterisation"] = old["run"]["settings"].pop("factors")
-    Path("old.json").write_text(json.dumps(old))
-    assert json.loads(factcheck("infer", "old.json").out)["marginals"] == found
     Path("half.json").write_text('{"schema": "factcheck.assessment/1"}')
     assert refused("infer", "half.json").startswith("half.json: not a complete assessment")
+
+
+@pytest.mark.usefixtures("work")
+def test_the_network_of_fr4_has_its_documents_and_each_copy_once() -> None:
+    """A text that stands in two passages counts once, and those of a document hang together."""
+    passages = [
+        {"id": "one", "link": "handbook", "title": "Handbook", "text": "Leave is 25 days."},
+        {"id": "two", "link": "archive", "title": "Handbook", "text": "Leave is 25 days.\n"},
+        {"id": "three", "link": "handbook", "title": "Handbook", "text": "Pay is monthly."},
+    ]
+    atoms = [
+        {"id": f"a{i}", "text": text, "contexts": ["one", "two", "three"]}
+        for i, text in enumerate((RIGHT, WRONG))
+    ]
+    record = {"output": f"{RIGHT} {WRONG}", "atoms": atoms, "contexts": passages}
+    Path("r.json").write_text(json.dumps(record))
+    options = ("--set", "assessor=fr4", "--format", "json")
+    Path("run.json").write_text(factcheck("verify", "r.json", *options).out)
+    expected = {a["id"]: a["probability"] for a in load("run.json")["atoms"]}
+    expected |= {f"source:{s['source']}": s["posterior"] for s in load("run.json")["sources"]}
+    assert len(expected) == 3
+    files = ("--write-uai", "net.uai", "--write-bif", "net.bif")
+    found = json.loads(factcheck("infer", "run.json", *files).out)["marginals"]
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+    written = json.loads(factcheck("infer", "net.uai").out)["marginals"]
+    assert sorted(written.values()) == pytest.approx(sorted(found.values()), abs=1e-9)
+    assert Path("net.bif").read_text().count("variable ") == len(found)
+    graph = factcheck("report", "run.json", "--format", "fact-graph", "--output", "graph.json")
+    assert graph.code == 0
+    plain = json.loads(factcheck("infer", "graph.json").out)["marginals"]
+    assert plain.keys() - found.keys() == {"two"}, "a copy"
+    assert found.keys() - plain.keys() == {"source:handbook"}
+    assert plain["a0"] != pytest.approx(found["a0"], abs=1e-3)
+    table = json.loads(factcheck("infer", "run.json", "--factors", "table1").out)["marginals"]
+    assert table.keys() == found.keys()
+    assert table != found
+
+
+def test_a_setting_that_no_network_has_is_named_with_its_run(answers: list[str]) -> None:
+    run = json.loads(factcheck("verify", answers[0], "--format", "json").out)
+    run["run"]["settings"]["factors"] = "table3"
+    Path("run.json").write_text(json.dumps(run))
+    said = refused("infer", "run.json")
+    assert said.startswith("run.json: factors: expected conditional, table1, got 'table3'")
 
 
 def test_a_bad_answer_among_many(answers: list[str]) -> None:

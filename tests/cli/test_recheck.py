@@ -13,6 +13,7 @@ from factcheck_local.cli import verify as verify_module
 from factcheck_local.core.errors import InferenceError, ScoringError
 from factcheck_local.models.fake import FakeEmbedder, FakePairClassifier
 from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.settings import Settings
 
 from .helpers import factcheck, refused
 from .worlds import fake, index, write
@@ -213,6 +214,61 @@ def test_one_that_cannot_be_repeated_leaves_the_others(
     assert refused("recheck", past, "--store", store, "--all") == "too many claims hang together"
 
 
+@pytest.mark.parametrize(
+    ("embedder", "why"),
+    [
+        ("no-such", "unknown model 'no-such': known are "),
+        ("all-minilm-l6-v2", "made with embedder fake-embedder, not all-minilm-l6-v2"),
+    ],
+)
+def test_runs_of_a_model_that_is_another_or_not_here_leave_the_others(
+    past: Path,
+    store: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    embedder: str,
+    why: str,
+) -> None:
+    faked: type[FactChecker] = vars(recheck_module)["FactChecker"]
+
+    def checker(settings: Settings, *given: Any, **options: Any) -> FactChecker:  # noqa: ANN401
+        kind = FactChecker if settings.embedder == embedder else faked
+        return kind(settings, *given, **options)
+
+    monkeypatch.setattr(recheck_module, "FactChecker", checker)
+    value = json.loads(past.read_text())
+    value["run"]["settings"]["embedder"] = embedder
+    others = [tmp_path / name for name in ("one.json", "two.json")]
+    for other in others:
+        other.write_text(json.dumps(value))
+    done = factcheck("recheck", others[0], past, others[1], "--store", store, "--all")
+    assert (done.code, done.out) == (2, f"{past}:\n  2 verdicts are the same\n")
+    said = done.err.splitlines()
+    assert [line.split(": ")[1] for line in said] == list(map(str, others))
+    assert all(why in line for line in said)
+    assert all("--set" not in line and "(try: " in line for line in said)
+    alone = refused("recheck", others[0], "--store", store, "--all")
+    assert f"factcheck: {others[0]}: {alone}" == said[0]
+
+
+def test_the_summary_of_a_folder_is_passed_over(
+    past: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert past.is_file()
+    (tmp_path / "b.md").write_text(PETS)
+    made = factcheck("verify", "answer.md", "b.md", "--store", store, "--output", "out")
+    assert made.code == 0
+    names = ["out/answer.json", "out/b.json", "out/summary.json"]
+    done = factcheck("recheck", *names, "--store", store, "--all", "--write", "--json")
+    assert (done.code, [row["run"] for row in json.loads(done.out)]) == (0, names[:2])
+    assert "out/summary.json: the summary of several answers, passed over" in done.err.splitlines()
+    alone = factcheck("recheck", names[2], "--store", store)
+    assert (alone.code, alone.err.splitlines()[-1]) == (
+        *(2, "factcheck: out/summary.json: no run of verify"),
+    )
+
+
 def test_a_run_that_cannot_be_repeated_hides_a_claim_that_cannot_be_scored(
     past: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,9 +293,10 @@ def test_bad_input_ends_before_anything_is_done(past: Path, store: Path, tmp_pat
     unknown = line(settings=settings | {"magic": 1})
     assert unknown.startswith(f"{other}: not a complete assessment: TypeError(")
     assert "magic" in unknown
-    assert line(settings=settings | {"k": 0}) == "k: expected a whole number from 1 to 1000, got 0"
+    wrong = line(settings=settings | {"k": 0})
+    assert wrong == f"{other}: k: expected a whole number from 1 to 1000, got 0"
     named = line(settings=settings | {"llm": {"id": "x"}})
-    assert named == "llm: expected a name, got {'id': 'x'}"
+    assert named == f"{other}: llm: expected a name, got {{'id': 'x'}}"
     assert past.read_bytes() == before
     assert refused("recheck", "-", "--write", stdin=before) == (
         "standard input: cannot be written to"

@@ -282,7 +282,7 @@ def test_a_model_without_thresholds_of_its_own_says_so_at_once(tmp_path: Path, s
 
 
 @pytest.mark.usefixtures("scripted")
-def test_what_two_reviewers_say_of_a_claim_counts_once(tmp_path: Path, store: Path) -> None:
+def test_what_two_reviewers_say_of_a_claim_counts_once(store: Path) -> None:
     def claim(number: int, reviewed: str) -> dict[str, Any]:
         (row,) = review(1, 0.9, reviewed, "supported")
         return row | {"run": "r", "claim": f"a{number}"}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from factcheck_local.cli import atoms as atoms_module
 from factcheck_local.cli import verify as verify_module
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
@@ -16,6 +17,7 @@ from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
 
 from .helpers import SMALL, Done, Scores, factcheck, refused, scan
+from .worlds import fake
 
 # ---------------------------------------------------------------------- index
 
@@ -258,18 +260,23 @@ def test_infer_writes_bif(tmp_path: Path) -> None:
     (tmp_path / "g.json").write_text(json.dumps(GRAPH))
     done = factcheck("infer", tmp_path / "g.json", "--write-bif", tmp_path / "g.bif")
     assert (done.code, done.err) == (0, f"written to {tmp_path / 'g.bif'}\n")
-    text = (tmp_path / "g.bif").read_text()
-    assert text.startswith("network factcheck {\n}\n")
-    assert [line.split()[1] for line in text.splitlines() if line.startswith("variable ")] == [
-        "a",
-        "c1",
-        "c2",
-    ]
-    odd = json.loads(json.dumps(GRAPH).replace('"c1"', '"my file"'))
-    (tmp_path / "g.json").write_text(json.dumps(odd))
-    line = refused("infer", tmp_path / "g.json", "--write-bif", tmp_path / "h.bif")
-    assert line == "BIF: 'my file' cannot be the name of a variable"
-    assert not (tmp_path / "h.bif").exists()
+    assert (tmp_path / "g.bif").read_text().startswith("network factcheck {\n}\n")
+    assert bif_names(tmp_path / "g.bif") == {"a", "c1", "c2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("my file", "my_file"), ("7f", "_7f"), ("A", "A-2"), ("é", "_")]
+)
+def test_a_name_that_bif_cannot_hold_is_changed(tmp_path: Path, name: str, written: str) -> None:
+    (tmp_path / "g.json").write_text(json.dumps(GRAPH).replace('"c1"', json.dumps(name)))
+    done = factcheck("infer", tmp_path / "g.json", "--write-bif", tmp_path / "g.bif")
+    assert (done.code, name in json.loads(done.out)["marginals"]) == (0, True)
+    assert bif_names(tmp_path / "g.bif") == {"a", written, "c2"}
+
+
+def bif_names(path: Path) -> set[str]:
+    lines = path.read_text().splitlines()
+    return {line.split()[1] for line in lines if line.startswith("variable ")}
 
 
 def test_infer_refuses_a_broken_uai_file(tmp_path: Path) -> None:
@@ -318,6 +325,26 @@ def test_atoms() -> None:
         assert set(found) == {"id", "text", "original", "kind", "span"}
         assert text[found["span"]["start"] : found["span"]["end"]] == found["original"]
     assert any("25" in a["text"] for a in atoms), "no number of the sentence is lost"
+
+
+def test_atoms_of_several_answers_are_one_json_document(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A list for each, as one answer has, in their order."""
+    monkeypatch.chdir(tmp_path)
+    fake(monkeypatch, atoms_module)
+    answers = ("Leave is 25 days.", "Dogs may come. Pay is monthly.")
+    lines = [json.dumps({"output": text}) for text in answers]
+    Path("r.jsonl").write_text("\n".join(lines))
+    both = json.loads(factcheck("atoms", "r.jsonl", "--json").out)
+    assert [[a["text"] for a in one] for one in both] == [
+        [answers[0]],
+        ["Dogs may come.", "Pay is monthly."],
+    ]
+    Path("r.jsonl").write_text(lines[0])
+    assert json.loads(factcheck("atoms", "r.jsonl", "--json").out) == both[0]
+    Path("r.jsonl").write_text("\n".join([lines[0], "{", lines[1]]))
+    assert refused("atoms", "r.jsonl", "--json").startswith("r.jsonl, line 2: not JSON: ")
 
 
 # --------------------------------------------------------------------- verify

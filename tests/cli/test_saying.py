@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from io import StringIO
 from pathlib import Path
 
+import click
 import pytest
 
 from factcheck_local.cli import messages
 from factcheck_local.cli.models import _bytes_bar
-from factcheck_local.cli.progress import SECONDS, Lines, index_progress, stage_progress
+from factcheck_local.cli.progress import (
+    SECONDS,
+    Lines,
+    index_progress,
+    many_progress,
+    stage_progress,
+)
 from factcheck_local.indexer.sync import Step
 
 from .helpers import factcheck, refused
@@ -53,6 +61,34 @@ def test_a_number_of_seconds_that_is_none(monkeypatch: pytest.MonkeyPatch, value
     monkeypatch.setenv(SECONDS, value)
     with pytest.raises(Exception, match="expected seconds, a number above 0"):
         stage_progress()
+
+
+def test_a_message_takes_the_place_of_what_is_drawn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal: a line of progress has no end, and what is said next none of it in front."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    progress = many_progress()
+    progress("answers", 1, 4)
+    time.sleep(0.6)
+    progress("answers", 2, 4)
+    messages.complain("b.md: cannot be read", None, 2)
+    time.sleep(0.6)
+    progress("answers", 3, 4)
+    progress("answers", 4, 4)
+    click.echo("nothing of it is left", err=True)
+    stages = stage_progress()
+    stages("relate", 1, 2)
+    messages.tell("factcheck: the server is gone")
+    said = capsys.readouterr().err
+    assert said.count("answers ") == 2, "it was drawn"
+    screen = [line.rpartition("\r\x1b[K")[2] for line in said.split("\n")]
+    assert screen == [
+        "factcheck: b.md: cannot be read",
+        "nothing of it is left",
+        "factcheck: the server is gone",
+        "",
+    ]
 
 
 def test_quiet_says_only_what_goes_wrong(tmp_path: Path) -> None:

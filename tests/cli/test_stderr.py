@@ -13,7 +13,7 @@ from factcheck_local.cli.messages import complain, tell
 ROOM = Path(cli.__file__).parent
 
 #: Modules that draw on a terminal, or ask.
-DRAWING = {"messages.py", "progress.py", "sign.py", "demo.py"}
+DRAWING = {"messages.py", "sign.py", "demo.py"}
 
 
 @pytest.mark.parametrize("path", sorted(ROOM.glob("*.py")), ids=lambda p: p.name)

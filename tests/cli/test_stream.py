@@ -175,6 +175,19 @@ def test_what_ends_a_run_amid_an_answer_leaves_whole_lines(
     assert ended == [(a, f"not verified, the run ended before: {why}") for a in answers]
 
 
+def test_what_ends_a_run_before_its_first_answer_leaves_a_last_line_for_each(
+    answers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raising(monkeypatch, ModelError("the server is away"), 1)
+    Path("bad.md").write_bytes(b"caf\xe9")
+    done = factcheck("verify", "bad.md", *answers, *STREAM)
+    assert (done.code, done.err.splitlines()[-1]) == (2, "factcheck: the server is away")
+    found = [e for e in events(done.out) if e["event"] == "failed"]
+    assert [(e["number"], e["answer"]) for e in found] == [(1, "bad.md"), (2, "a.md"), (3, "b.md")]
+    ended = "not verified, the run ended before: the server is away"
+    assert [e["error"] for e in found[1:]] == [ended] * 2
+
+
 def test_an_answer_that_fails_late_has_its_last_line(
     answers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

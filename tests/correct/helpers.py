@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from factcheck_local.correct.replace import ADAPTED_PROMPT, Draft, Wrong, drafts
+from factcheck_local.correct.edits import Refused
+from factcheck_local.correct.replace import ADAPTED_PROMPT, Wrong, drafts
 from factcheck_local.models.contracts import Message, TextGenerator
-from factcheck_local.models.fake import FakeAdapted, FakeChatModel
+from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.settings import Settings
 from tests.cli.worlds import scripted
+from tests.models.helpers import FakeAdapted
 
 Claim = tuple[str, str, str]
 
@@ -21,9 +23,23 @@ def rewrite(
     wrong: Sequence[Wrong],
     generator: TextGenerator,
     **given: Any,  # noqa: ANN401
-) -> Draft:
-    """The first draft."""
-    return next(drafts(sentence, wrong, generator, **given))
+) -> str:
+    """The first draft, which counts."""
+    draft = next(drafts(sentence, wrong, generator, **given))
+    assert isinstance(draft, str)
+    return draft
+
+
+def refusal(
+    sentence: str,
+    wrong: Sequence[Wrong],
+    generator: TextGenerator,
+    **given: Any,  # noqa: ANN401
+) -> str:
+    """Why the first draft does not count."""
+    draft = next(drafts(sentence, wrong, generator, **given))
+    assert isinstance(draft, Refused)
+    return draft.reason
 
 
 def assessed(text: str, *claims: Claim, passage: str = "400 days.") -> dict[str, Any]:

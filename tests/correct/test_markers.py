@@ -14,7 +14,10 @@ STALE = "Annual leave in Kiel is 30 days [contradicted by old.md:7]."
 
 
 @pytest.mark.parametrize("verdict", ["contradicted", "conflicting", "undecided", "not_found"])
-@pytest.mark.parametrize("places", [["a.md:1"], ["a.md:1", "b [1].pdf, p. 2"], []])
+@pytest.mark.parametrize(
+    "places",
+    [["a.md:1"], ["a.md:1", "b [1].pdf, p. 2"], [], ["a[1.md:3"], ["a]1.md:3"], ["a[b[1]].md:3"]],
+)
 def test_each_marker_is_known_again(verdict: str, places: list[str]) -> None:
     said = marker(verdict, places)
     assert unmarked(f"Leave is 30 days {said} [unverified].") == "Leave is 30 days."

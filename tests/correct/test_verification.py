@@ -255,9 +255,9 @@ def test_whom_a_supported_claim_is_about_stays() -> None:
         text.replace("Technology Officer", "Executive"),
     )
     writer = Writer(another, right)
-    assert rewrite(text, [wrong], writer, others=[other], supported=[other]).text == right
+    assert rewrite(text, [wrong], writer, others=[other], supported=[other]) == right
     # What nothing bears out may have been said of somebody else.
-    assert rewrite(text, [wrong], Writer(another), others=[other]).text == another
+    assert rewrite(text, [wrong], Writer(another), others=[other]) == another
 
 
 def test_of_copies_of_a_passage_the_most_reliable_stands_for_all() -> None:

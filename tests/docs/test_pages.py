@@ -85,4 +85,4 @@ def test_links_lead_somewhere(page: str) -> None:
 def test_profiles_load(page: str, profile: str, tmp_path: Path) -> None:
     (tmp_path / "reliability.toml").write_text(profile, encoding="utf-8")
     found = ReliabilityProfile.load(tmp_path / "reliability.toml")
-    assert found != ReliabilityProfile.default(), page
+    assert found != ReliabilityProfile(), page

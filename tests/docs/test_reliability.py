@@ -14,11 +14,11 @@ from factcheck_local.indexer.loaders.text import META_KEYS
 from factcheck_local.indexer.reliability import (
     ReliabilityProfile,
     check_statements,
-    decayed,
-    own_groups,
     storable,
     supersession,
 )
+from factcheck_local.indexer.reliability.access import own_groups
+from factcheck_local.indexer.reliability.profile import decayed
 from factcheck_local.markov import Network, infer, prior_factor, relation_factor
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.pipeline.verdicts.network import discounted

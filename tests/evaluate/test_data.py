@@ -207,6 +207,62 @@ def test_a_row_that_is_not_as_expected(
         load(lines(tmp_path / "rows.jsonl", row), oracle=True)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sentence1": []}, r"expected an object with 'claims_factuality_label', got \[\]"),
+        ({"sentence1": {"claims": [3], "claims_factuality_label": [True]}}, "claims to be texts"),
+    ],
+)
+def test_a_sentence_of_factcheckbench_that_is_not_as_expected(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    file = lines(tmp_path / "r.jsonl", RESPONSE, {**RESPONSE, "sentences": change})
+    with pytest.raises(RecordError, match=rf"r\.jsonl, line 2: .*{said}"):
+        factcheckbench.load(file, oracle=True)
+
+
+@pytest.mark.parametrize("evidence", [3, "text", [3], [{"text": "x"}], [[3, None]]])
+def test_evidence_of_factcheckbench_that_is_no_text_is_passed_over(
+    evidence: object, tmp_path: Path
+) -> None:
+    odd = {**RESPONSE["sentences"]["sentence1"], "auto_evidence": evidence}
+    row = {**RESPONSE, "sentences": {"sentence1": odd}}
+    (item,) = factcheckbench.load(lines(tmp_path / "r.jsonl", row), oracle=True).items
+    assert item.record.contexts == ()
+
+
+@pytest.mark.parametrize(
+    ("annotations", "said"),
+    [
+        (3, "expected 'annotations' to be a list"),
+        (["It is."], "expected an object with 'text', got 'It is.'"),
+        (
+            [{"text": "It is.", "human-atomic-facts": ["It is."]}],
+            "expected an object with 'text', got 'It is.'",
+        ),
+        ([{"text": "It is.", "human-atomic-facts": 3}], "'human-atomic-facts' to be a list"),
+        ([{"text": "It is.", "model-atomic-facts": [{}]}], "expected 'text' to be a str"),
+    ],
+)
+def test_annotations_that_are_not_as_expected(
+    annotations: object, said: str, tmp_path: Path
+) -> None:
+    file = lines(tmp_path / "b.jsonl", {"output": "It is.", "annotations": annotations})
+    with pytest.raises(RecordError, match=rf"b\.jsonl, line 1: .*{said}"):
+        atoms.load(file)
+
+
+def test_a_row_of_factor_that_ends_early(tmp_path: Path) -> None:
+    header = "context,completion,contradiction_0,contradiction_1,contradiction_2\n"
+    (tmp_path / "expert_factor.csv").write_text(f"{header}It is,true,1,2,3\nIt is\n")
+    with pytest.raises(RecordError, match=r"expert_factor\.csv, line 3: too few columns"):
+        factor.load(tmp_path)
+    (tmp_path / "expert_factor.csv").write_text("context,completion\nIt is,true\n")
+    with pytest.raises(RecordError, match="expected a column 'contradiction_0'"):
+        factor.load(tmp_path)
+
+
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     for load in (record.load, handbook.load, factor.load, atoms.load):
         with pytest.raises(RecordError):

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from factcheck_local.cli.bench_runs import assessors_run
-from factcheck_local.core.errors import FactcheckError, StoreError
+from factcheck_local.core.errors import FactcheckError, InputError, RecordError, StoreError
 from factcheck_local.core.types import Answer, Atom, Context, Span
 from factcheck_local.evaluate import lines, summary
 from factcheck_local.evaluate.collection import Collection, Item, LabelledSegment
+from factcheck_local.evaluate.data import factcheckbench, felm
 from factcheck_local.evaluate.lines import FILE, Results
-from factcheck_local.evaluate.runner import Models, Trial, run
+from factcheck_local.evaluate.runner import CORPUS, Models, Trial, corpus, run
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.fake import FakeChatModel, FakeEmbedder, FakePairClassifier
 from factcheck_local.models.reply_cache import CachedChatModel
@@ -257,6 +258,67 @@ def test_documents_of_other_data_are_gone(world: World, tmp_path: Path) -> None:
         (row,) = run(data, each(("factscore",), Settings(k=1)), world()[0], tmp_path / "out")
         said.append(row["atoms"][0]["verdict"])
     assert said == ["supported", "unsupported"]
+
+
+def test_what_somebody_else_put_into_the_folder_for_results_stays(
+    world: World, tmp_path: Path
+) -> None:
+    """Also where it is called as what a benchmark makes."""
+    atom = Atom("a0", "Room 1 is red.", "Room 1 is red.")
+    given = Item("one", Record(Answer("Room 1 is red."), (atom,)), {"a0": True})
+    data = Collection("open", "0" * 64, (given,), {"red.txt": atom.text})
+    mine = [tmp_path / name / "notes" / "mine.md" for name in ("documents", "store")]
+    for file in mine:
+        file.parent.mkdir(parents=True)
+        file.write_text("Mine.")
+    for _ in range(2):
+        (row,) = run(data, each(("factscore",), Settings(k=1)), world()[0], tmp_path)
+        assert row["atoms"][0]["verdict"] == "supported"
+    assert [file.read_text() for file in mine] == ["Mine."] * 2
+    taken = tmp_path / "other" / CORPUS / "documents" / "mine.md"
+    taken.parent.mkdir(parents=True)
+    taken.write_text("Mine.")
+    with pytest.raises(InputError, match="corpus: is there, and no benchmark made it"):
+        run(data, each(("factscore",)), world()[0], tmp_path / "other")
+    assert [file.name for file in (tmp_path / "other").rglob("*")] == [
+        *(CORPUS, "documents", "mine.md")
+    ]
+
+
+def named_felm(folder: Path, name: str) -> Collection:
+    row = {"index": name, "prompt": "?", "segmented_response": [], "labels": []}
+    (folder / "felm.jsonl").write_text(json.dumps({**row, "ref_contents": "text " * 50}))
+    return felm.load(folder, oracle=False)
+
+
+def named_factcheckbench(folder: Path, name: str) -> Collection:
+    sentence = {
+        "claims": ["A."],
+        "claims_factuality_label": [True],
+        "auto_evidence": [["A passage."]],
+    }
+    row = {"id": name, "prompt": "?", "response": "A.", "sentences": {"s": sentence}}
+    (folder / "responses.jsonl").write_text(json.dumps(row))
+    return factcheckbench.load(folder, oracle=False)
+
+
+@pytest.mark.parametrize("load", [named_felm, named_factcheckbench])
+@pytest.mark.parametrize("name", ["/../../../evil", "\0"])
+def test_data_write_nothing_beside_their_folder(
+    load: Callable[[Path, str], Collection], name: str, tmp_path: Path
+) -> None:
+    data = load(tmp_path, name)
+    before = set(tmp_path.rglob("*"))
+    with (
+        pytest.raises(RecordError, match=f"{data.name}: a document cannot be called '"),
+        corpus(data, FakeEmbedder(), tmp_path / "out"),
+    ):
+        pass
+    made = set(tmp_path.rglob("*")) - before
+    assert all(path.is_relative_to(tmp_path / "out") for path in made)
+    with corpus(load(tmp_path, "1"), FakeEmbedder(), tmp_path / "out") as store:
+        assert store is not None
+        assert store.count() == 1
 
 
 def test_a_stretch_that_repeats_a_claim_has_its_verdict(world: World, tmp_path: Path) -> None:

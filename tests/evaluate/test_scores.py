@@ -169,22 +169,6 @@ def test_a_difference_is_of_what_both_gave_a_verdict_on() -> None:
         assert difference(failing, said, measure)["value"] == 0.0, measure
 
 
-def test_a_difference_of_segments_is_of_those_that_both_scored() -> None:
-    def answer(*wrong: bool | None) -> dict[str, Any]:
-        golds = (True, False, True)
-        return row(segments=tuple(segment(g, w) for g, w in zip(golds, wrong, strict=True)))
-
-    said = [answer(True, False, False), answer(True, True, True)]
-    failing = [answer(True, False, None), FAILED]
-    found = difference(said, failing, "segment_f1")
-    assert (found["value"], found["left_out"]) == (0.0, 4)
-    # The first answer is found wrong by both, whatever the third segment is. Of two wrong ones
-    # the one method finds one, the other both: F1 2/3 and 1.
-    found = difference([*said, answer(False, False, False)], [*failing, said[1]], "response_f1")
-    assert found["value"] == pytest.approx(-1 / 3)
-    assert found["left_out"] == 1
-
-
 def test_one_completion_has_no_interval() -> None:
     pairs = [
         {"gold": gold, "entailment": p, "contradiction": 1 - p}

@@ -91,12 +91,12 @@ def test_the_folds(tmp_path: Path) -> None:
     [
         ({"set": None}, "expected 'set' to be a str"),
         ({"set": "—"}, "it has no letter"),
-        ({"passages": ["text"]}, "expected passages to be objects"),
+        ({"passages": ["text"]}, "expected an object with 'id', got 'text'"),
         ({"passages": [{"id": "p1", "title": "T"}]}, "expected 'text' to be a str"),
         ({"passages": [{"id": "p1", "title": "T", "text": " "}]}, "passage p1 has no title, or"),
         ({"passages": [{"id": "../p", "title": "T", "text": "T."}]}, "an id of its own: '../p'"),
         ({"passages": [SET["passages"][0]] * 2}, "an id of its own: 'p1'"),
-        ({"claims": [3]}, "expected claims to be objects"),
+        ({"claims": [3]}, "expected an object with 'text', got 3"),
         ({"claims": [{"text": " "}]}, "a claim has no text"),
         ({"claims": [{"text": "T."}]}, "expected 'entailed_by' to be a list"),
         (

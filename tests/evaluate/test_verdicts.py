@@ -35,7 +35,7 @@ def atoms(given: dict[str, list[str]]) -> list[dict[str, Any]]:
 
 
 def row(*found: dict[str, Any]) -> dict[str, Any]:
-    return {"atoms": list(found), "segments": []}
+    return {"atoms": [{**a, "id": f"a{n}"} for n, a in enumerate(found)], "segments": []}
 
 
 def test_the_measures() -> None:

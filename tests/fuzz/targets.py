@@ -25,7 +25,7 @@ from factcheck_local.markov.uai import network_from_uai
 from factcheck_local.models.openai_server import replies
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
 from factcheck_local.pipeline.claims.records import Record, load_json, parse_each
-from factcheck_local.pipeline.retrieval.queries.parse import parse_queries, says_found
+from factcheck_local.pipeline.retrieval.queries import parse_queries, says_found
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report.schema import SCHEMA
 from factcheck_local.report.stored import checked, claims_of, contexts_of, input_of, settings_of

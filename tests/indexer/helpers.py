@@ -17,13 +17,10 @@ import numpy.typing as npt
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from factcheck_local.core.types import Context, Document, titled
-from factcheck_local.indexer.reliability import (
-    Reliability,
-    ReliabilityProfile,
-    check_statements,
-    storable,
-)
+from factcheck_local.core.types import Chunk, Context, Document, titled
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.reliability import ReliabilityProfile, check_statements, storable
+from factcheck_local.indexer.reliability.profile import Reliability
 from factcheck_local.indexer.store import Store
 
 #: For a test of what a store does wherever it is.
@@ -80,6 +77,18 @@ def long_text(seed: str, paragraphs: int = 4) -> str:
     """Paragraphs of some 120 words each, a passage each."""
     sentence = f"The {seed} of part {{}} is described in this sentence of some twelve words."
     return "\n\n".join(" ".join([sentence.format(n)] * 10) for n in range(paragraphs))
+
+
+def put(
+    store: Store,
+    record: SourceRecord,
+    chunks: Sequence[Chunk],
+    embeddings: npt.NDArray[np.float32],
+) -> SourceRecord:
+    """Write a source with all its passages, in place of what it had."""
+    draft = store.begin(record)
+    store.add([(record, chunk) for chunk in chunks], embeddings)
+    return store.complete(draft, chunks)
 
 
 Contents = dict[str, tuple[object, ...]]

@@ -18,7 +18,7 @@ from pathlib import Path
 import chromadb  # noqa: F401  (imported before the forks, which would each pay for it)
 
 from factcheck_local.indexer import sync as module
-from factcheck_local.indexer.fingerprint import ChunkerPrint, Fingerprint
+from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.reader import Reading, Task, Unread, read
 from factcheck_local.indexer.store import Store
 from tests.indexer.helpers import Contents, HashingEmbedder, contents, long_text, write
@@ -28,11 +28,11 @@ MOST = 5
 
 
 def read_here(
-    tasks: Sequence[Task], chunker: ChunkerPrint, *_: object, **__: object
+    tasks: Sequence[Task], *_: object, **__: object
 ) -> Iterator[tuple[Task, Reading | Unread]]:
     """In place of the reading process, whose start would take most of the time."""
     for task in tasks:
-        yield task, read(task.path, task.source, chunker)
+        yield task, read(task.path, task.source)
 
 
 def index(corpus: Path, path: Path) -> None:

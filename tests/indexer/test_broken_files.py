@@ -15,8 +15,9 @@ from factcheck_local.core.types import Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.loaders import LOADERS, UnsupportedFormatError, load
+from factcheck_local.indexer.reliability.statements import writable
 from factcheck_local.indexer.store import Store
-from factcheck_local.indexer.survey import SourceEntry, writable
+from factcheck_local.indexer.survey import SourceEntry
 from factcheck_local.indexer.sync import sync
 
 from .broken import every

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factcheck_local.core.errors import InputError
 from factcheck_local.core.types import Chunk, Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import load
@@ -332,12 +331,6 @@ def test_huge_inputs_take_linear_time(text: str) -> None:
 def test_text_without_spaces_is_measured_by_its_characters() -> None:
     chunks = chunk(plain("漢字" * 1000))
     assert all(120 <= len(passage.text) <= 180 for passage in chunks)
-
-
-@pytest.mark.parametrize("sizes", [(0, 10), (20, 10), (-1, -1)])
-def test_wrong_sizes(sizes: tuple[int, int]) -> None:
-    with pytest.raises(InputError, match="1 <= target words <= max words"):
-        chunk(plain("x"), target_words=sizes[0], max_words=sizes[1])
 
 
 def test_document_without_blocks_has_no_passages() -> None:

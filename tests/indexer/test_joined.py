@@ -138,12 +138,41 @@ def test_the_digest_tells_which_stores_and_what_is_in_them(
     assert joined.digest() != before
 
 
+def test_a_successor_is_named_by_its_store_only_if_it_is_in_it(
+    stores: dict[str, Store], joined: JoinedStore, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    old = {
+        "moved.md": "---\nsuperseded_by: https://intranet/leave\n---\nIt is on the intranet now.",
+        "old.md": "---\nsuperseded_by: leave.md\n---\nStaff have 20 days of leave a year.",
+    }
+    write(tmp_path / "hr-docs", dict(old))
+    sync([tmp_path / "hr-docs"], stores["hr"], embedder)
+    wanted = {"hr/moved.md": "https://intranet/leave", "hr/old.md": "hr/leave.md"}
+    records = {r.source: r.superseded_by for r in joined.sources() if r.superseded_by}
+    assert records == wanted
+    (ranked,) = joined.query(embedder.embed(["leave"]), 10)
+    contexts = joined.contexts([id_ for id_, _ in ranked])
+    assert {c.source: c.superseded_by for c in contexts if c.superseded_by} == wanted
+
+
 def test_stores_of_other_embedders_are_not_joined(
     stores: dict[str, Store], new_store: Callable[..., Store]
 ) -> None:
-    other = new_store("other", HashingEmbedder(32))
-    with pytest.raises(StoreError, match="cannot be searched together"):
-        JoinedStore({**stores, "other": other})
+    class Another(HashingEmbedder):
+        def __init__(self, name: str, sha256: str) -> None:
+            super().__init__()
+            self.id, self.sha256 = name, sha256
+
+    name = new_store("name", Another("others", "0" * 64))
+    with pytest.raises(
+        StoreError, match=r"name: made with embedder others, and .*hr with hashing: they cannot be"
+    ):
+        JoinedStore({**stores, "other": name})
+    weights = new_store("weights", Another("hashing", "1" * 64))
+    with pytest.raises(
+        StoreError, match=r"weights: made with other weights of hashing than .*hr: they cannot be"
+    ):
+        JoinedStore({**stores, "other": weights})
     with pytest.raises(StoreError, match="at least one"):
         JoinedStore({})
 

@@ -232,6 +232,18 @@ def test_html_states_what_rules_ask_for(corpus: Path) -> None:
     assert read(corpus, "a.html", f"{head}<p>text").metadata == stated
 
 
+def test_html_takes_the_first_meta_that_says_something(corpus: Path) -> None:
+    metas = "".join(
+        f'<meta name="{name}" content="{said}">'
+        for name, said in (
+            *(("reliability", " "), ("access", " "), ("Owner", ""), ("owner", " Legal ")),
+            *(("owner", "IT"), ("reliability", "0.7"), ("reliability", "0.2")),
+        )
+    )
+    document = read(corpus, "a.html", f"{metas}<p>text")
+    assert document.metadata == {"owner": "Legal", "reliability": 0.7}
+
+
 def test_html_without_main_loses_its_furniture_only(corpus: Path) -> None:
     page = "<header><p>Site</p></header><header><h1>Title</h1></header><p>text</p>"
     document = read(corpus, "a.htm", page + "<aside>ad</aside><footer>Imprint</footer>")
@@ -482,11 +494,30 @@ def test_a_superscript_is_no_quantity(corpus: Path) -> None:
 
 @pytest.mark.parametrize(
     "declaration",
-    ['<meta charset="iso-8859-1">', '<?xml version="1.0" encoding="windows-1252"?>'],
+    [
+        '<meta charset="iso-8859-1">',
+        "<META name=a content='b > c'data-x=y/z Charset = iso-8859-1 />",
+        '<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-1">',
+        "<meta content=text/html;charset=iso-8859-1 http-equiv=content-type>",
+        '<?xml version="1.0" encoding="windows-1252"?>',
+    ],
 )
 def test_html_in_the_encoding_that_it_declares(corpus: Path, declaration: str) -> None:
     document = read(corpus, "a.html", f"{declaration}<p>caf\xe9 \x96 th\xe9".encode("latin-1"))
     assert document.text.strip() == "caf\xe9 \u2013 th\xe9"  # a dash, as browsers read it
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<meta name="description" content="Set charset=utf8mb4 in MySQL">',
+        "<meta property='og:title' content='Why \"charset = latin1\" is set'/>",
+        '<meta http-equiv="refresh" content="0; url=/?charset=klingon">',
+    ],
+)
+def test_html_that_speaks_of_an_encoding_declares_none(corpus: Path, tag: str) -> None:
+    document = read(corpus, "a.html", f'{tag}<meta charset="utf-8"><p>caf\xe9')
+    assert document.text.strip() == "caf\xe9"
 
 
 @pytest.mark.parametrize(
@@ -656,6 +687,11 @@ BAD_TEXT: list[tuple[bytes, str]] = [
 def test_bad_text(corpus: Path, name: str, content: bytes, reason: str) -> None:
     with pytest.raises(DocumentError, match=f"^{name}: {reason}"):
         read(corpus, name, content)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html"])
+def test_one_control_character_makes_no_binary_of_a_short_text(corpus: Path, name: str) -> None:
+    assert read(corpus, name, b"Only a line.\x1a").text.startswith("Only a line.")
 
 
 GERMAN = (

@@ -179,6 +179,40 @@ def test_a_charset_whose_name_cannot_be_one(corpus: Path) -> None:
     assert document.metadata["left_out"] == ("text that is not valid A B has replacements",)
 
 
+BROKEN_OFF = [
+    ("Content-Disposition", "attachment; filename*0*=utf-8''a; filename*"),
+    ("Content-Type", "text/plain; charset=utf-8; name*0*=utf-8''a; name*"),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), BROKEN_OFF)
+def test_a_field_that_breaks_off_costs_no_message_of_a_mailbox(
+    corpus: Path, field: str, value: str
+) -> None:
+    broken = f"{HEAD}{field}: {value}\n\nthe text"
+    document = read(corpus, "a.eml", broken)
+    assert document.metadata["left_out"] == (f"the field {field} is broken",)
+    mailbox = f"From a@b\n{broken}\n\nFrom a@b Sat Mar  2 09:30:00 2024\n{HEAD}\nthe next\n"
+    document = read(corpus, "a.mbox", mailbox)
+    assert [block.is_heading for block in document.blocks].count(True) == 2
+    assert "the next" in document.text
+    assert document.metadata["left_out"] == (f"message 1: the field {field} is broken",)
+
+
+def test_a_part_whose_disposition_breaks_off_is_an_attachment_still(corpus: Path) -> None:
+    field, value = BROKEN_OFF[0]
+    document = read(corpus, "a.eml", f"{HEAD}{field}: {value}\n\nthe text")
+    assert "Attachment, not read: a (text/plain)" in document.text
+    assert "the text" not in document.text
+
+
+def test_parts_are_read_though_the_field_that_parts_them_breaks_off(corpus: Path) -> None:
+    data = f"{HEAD}Content-Type: multipart/mixed; boundary=x; name*0*\n\n--x\n\nthe text\n--x--\n"
+    document = read(corpus, "a.eml", data)
+    assert outline(document)[-1][1] == "the text"
+    assert document.metadata["left_out"] == ("the field Content-Type is broken",)
+
+
 def test_addresses_are_shown_as_they_are_written(corpus: Path) -> None:
     head = b"From: =?utf-8?q?J=C3=B6rg?= <j@example.org>\nTo: Zo\xc3\xab <z@example.org>, a@b (A)\n"
     document = read(corpus, "a.eml", head + b"Subject: x\n\ntext")

@@ -494,6 +494,25 @@ def test_slides_leave_out_what_is_struck_or_hidden(corpus: Path) -> None:
     assert document.metadata["left_out"] == ("hidden: slide 2",)
 
 
+def test_a_shape_with_the_id_of_the_title_is_read(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Fees"
+    box = text_box(slide)
+    box.text_frame.text = "A seat costs 12 euros."
+    box.element.nvSpPr.cNvPr.set("id", str(slide.shapes.title.shape_id))
+    assert texts(corpus, "a.pptx", deck) == ["Fees", "A seat costs 12 euros."]
+
+
+def test_a_hidden_title_is_not_read(corpus: Path) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Draft: do not quote"
+    slide.shapes.title.element.nvSpPr.cNvPr.set("hidden", "1")
+    text_box(slide).text_frame.text = "A seat costs 12 euros."
+    assert outline(read(corpus, "a.pptx", saved(deck))) == [((), "A seat costs 12 euros.")]
+
+
 @pytest.mark.parametrize("chosen", ["Choice", "Fallback"])
 def test_slides_with_offers_to_newer_programs(corpus: Path, chosen: str) -> None:
     deck = pptx.Presentation()

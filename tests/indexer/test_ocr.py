@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import shutil
+import signal
 import subprocess
+import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,7 +23,7 @@ from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Document
 from factcheck_local.indexer.chunker import chunk
 from factcheck_local.indexer.loaders import load, ocr
-from factcheck_local.indexer.reader import ReadLimits
+from factcheck_local.indexer.reader import ReadLimits, Task, Unread, read_ahead
 from factcheck_local.indexer.reliability import ReliabilityProfile
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import SourceEntry
@@ -57,7 +61,7 @@ def scanned(*pages: str | Image.Image | None) -> bytes:
 
 def read(folder: Path, data: bytes) -> Document:
     write(folder, {"scan.pdf": data})
-    return load(folder / "scan.pdf", "scan.pdf", ocr=True)
+    return load(folder / "scan.pdf", "scan.pdf", ocr_seconds=60)
 
 
 @NEEDS_OCR
@@ -91,19 +95,66 @@ def test_pages_with_nothing_on_them_stay_without_text(corpus: Path) -> None:
 
 
 @NEEDS_OCR
-def test_what_ocr_says_is_passed_on_in_one_line() -> None:
+def test_what_ocr_says_is_passed_on_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))  # where no language is installed
     pages = PdfReader(io.BytesIO(scanned(picture(SENTENCE))))
-    with pytest.raises(DocumentError, match=r"^a\.pdf: OCR failed: [^\n]*klingon") as caught:
-        ocr.with_text_layer(pages, [1], "a.pdf", language="klingon")
+    with pytest.raises(DocumentError, match=r"^a\.pdf: OCR failed: [^\n]*eng\.") as caught:
+        ocr.with_text_layer(pages, [1], "a.pdf", 60)
     assert str(caught.value).isprintable()
 
 
+@pytest.fixture
+def slow_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs for OCR that take longer than any test."""
+    folder = tmp_path / "bin"
+    for name in ("tesseract", "gs"):
+        write(folder, {name: "#!/bin/sh\nexec sleep 60\n"})
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
 @NEEDS_OCR
-def test_ocr_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "START_SECONDS", 0)
-    pages = PdfReader(io.BytesIO(scanned(picture(SENTENCE))))
-    with pytest.raises(DocumentError, match=r"^a\.pdf: OCR took longer than 0\.01 s for 1 page$"):
-        ocr.with_text_layer(pages, [1], "a.pdf", page_seconds=0.01)
+@pytest.mark.usefixtures("slow_programs")
+def test_ocr_ends_before_its_file_is_given_up_and_says_what_gives_it_more_time(
+    corpus: Path,
+) -> None:
+    write(corpus, {"text.pdf": pdf("one"), "scan.pdf": scanned(picture(SENTENCE))})
+    tasks = [Task(name, corpus / name, 10) for name in ("text.pdf", "scan.pdf")]
+    limits = ReadLimits(seconds=8, memory_megabytes=2345)  # another process than of other tests
+    _, (_, found) = read_ahead(tasks, limits, ocr=True)
+    assert found == Unread("OCR of 1 page took longer than 7.2 seconds: raise --max-file-time")
+
+
+#: Reads a file by OCR.
+RUN = """
+import sys
+from pathlib import Path
+from factcheck_local.indexer.reader import ReadLimits, Task, read_ahead
+
+list(read_ahead([Task("scan.pdf", Path(sys.argv[1]), 10)], ReadLimits(), ocr=True))
+"""
+
+
+@NEEDS_OCR
+@pytest.mark.usefixtures("slow_programs")
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_amid_ocr_leaves_no_scanned_page(tmp_path: Path, sent: int) -> None:
+    write(tmp_path, {"scan.pdf": scanned(picture(SENTENCE))})
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    command = [sys.executable, "-c", RUN, str(tmp_path / "scan.pdf")]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as running:
+        while not list(temporary.rglob("scan.pdf")):
+            assert running.poll() is None
+            time.sleep(0.1)
+        running.send_signal(sent)
+    end = time.monotonic() + 20
+    while os.listdir(temporary) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert os.listdir(temporary) == []
 
 
 def test_missing_programs_are_named(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +174,7 @@ def test_text_needs_no_ocr(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     document = read(corpus, pdf("one", "two"))
     assert document.metadata == {}
     write(corpus, {"a.txt": "text"})
-    assert load(corpus / "a.txt", "a.txt", ocr=True).text == "text"
+    assert load(corpus / "a.txt", "a.txt", ocr_seconds=60).text == "text"
 
 
 def test_ocr_is_not_used_unasked(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +192,7 @@ def test_what_is_indexed_is_read_again_for_ocr_and_once_only(
         {
             "scan.pdf": scanned("Staff get 25 days.", picture(SENTENCE), None),
             "text.pdf": pdf("one"),
-            "a.md": "---\npages_without_text: 1\n---\ntext",
+            "a.md": "---\npages_without_text: [1]\n---\ntext",
         },
     )
     sync([corpus], store, embedder)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from factcheck_local.indexer import reader
-from factcheck_local.indexer.fingerprint import ChunkerPrint
 from factcheck_local.indexer.reader import Reading, ReadLimits, Task, Unread, read_ahead
 
 from .helpers import write
@@ -25,7 +24,7 @@ HUNGRY = "[" + "{}," * 6_000_000 + '{"a": "b"}]'
 def outcomes(folder: Path, names: Sequence[str], limits: ReadLimits) -> dict[str, str | int]:
     """What came of each file: its passages, or why there are none."""
     tasks = [Task(name, folder / name, (folder / name).stat().st_size) for name in names]
-    found = read_ahead(tasks, ChunkerPrint(), limits)
+    found = read_ahead(tasks, limits)
     results = {
         task.source: len(o.chunks) if isinstance(o, Reading) else o.reason for task, o in found
     }
@@ -78,7 +77,7 @@ def test_a_process_that_dies_takes_one_file_with_it(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "text", "b.md": LARGE, "c.md": "text"})
     limits = ReadLimits()
     tasks = [Task(name, tmp_path / name, 10) for name in ("a.md", "b.md", "c.md")]
-    running = read_ahead(tasks, ChunkerPrint(), limits)
+    running = read_ahead(tasks, limits)
     assert isinstance(next(running)[1], Reading)
     for process in reader._process(limits)._processes:  # it is at b.md by now
         os.kill(process, signal.SIGKILL)
@@ -94,7 +93,7 @@ def test_an_interrupted_run_leaves_no_process_behind(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "text", "b.md": LARGE})
     limits = ReadLimits(memory_megabytes=1234)
     tasks = [Task(name, tmp_path / name, 10) for name in ("a.md", "b.md")]
-    running = read_ahead(tasks, ChunkerPrint(), limits)
+    running = read_ahead(tasks, limits)
     next(running)
     (process,) = reader._process(limits)._processes
     running.close()
@@ -105,7 +104,7 @@ def test_an_interrupted_run_leaves_no_process_behind(tmp_path: Path) -> None:
 def test_what_nothing_reads_has_not_failed(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": "x = 1", "b.md": ""})
     tasks = [Task(name, tmp_path / name, 5) for name in ("a.py", "b.md")]
-    (_, unread), (_, failed) = read_ahead(tasks, ChunkerPrint(), ReadLimits())
+    (_, unread), (_, failed) = read_ahead(tasks, ReadLimits())
     assert isinstance(unread, Unread)
     assert isinstance(failed, Unread)
     assert (unread.failed, failed.failed) == (False, True)

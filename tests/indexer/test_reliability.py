@@ -16,12 +16,12 @@ from factcheck_local.core.errors import DocumentError, ProfileError
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.reliability import (
     DEFAULT_PRIOR,
-    Reliability,
     ReliabilityProfile,
-    SourceRule,
     is_glob,
     matches,
 )
+from factcheck_local.indexer.reliability.profile import Reliability
+from factcheck_local.indexer.reliability.rules import SourceRule
 
 from .helpers import of_document, of_source, write
 
@@ -88,8 +88,8 @@ def test_globs_are_those_of_gitignore(glob: str, name: str, expected: bool) -> N
 
 
 def test_without_a_profile(tmp_path: Path) -> None:
-    assert ReliabilityProfile.beside(tmp_path) == ReliabilityProfile.default()
-    assert of_source(ReliabilityProfile.default(), "a.md") == (DEFAULT_PRIOR, "default")
+    assert ReliabilityProfile.beside(tmp_path) == ReliabilityProfile()
+    assert of_source(ReliabilityProfile(), "a.md") == (DEFAULT_PRIOR, "default")
 
 
 def test_a_folder_that_cannot_be_looked_into_has_not_the_default_profile(
@@ -174,14 +174,14 @@ def test_front_matter_with_a_wrong_prior(tmp_path: Path, value: str) -> None:
     write(tmp_path, {"a.md": f"---\ntitle: x\nreliability: {value}\n---\ntext"})
     document = load(tmp_path / "a.md", "a.md")
     with pytest.raises(DocumentError, match=r"^a\.md: front matter, line 3: reliability must be"):
-        of_document(ReliabilityProfile.default(), document)
+        of_document(ReliabilityProfile(), document)
 
 
 def test_html_meta_with_a_wrong_prior(tmp_path: Path) -> None:
     write(tmp_path, {"a.html": '<meta name="reliability" content="high"><p>text'})
     document = load(tmp_path / "a.html", "a.html")
     with pytest.raises(DocumentError, match="reliability must be a number between 0 and 1"):
-        of_document(ReliabilityProfile.default(), document)
+        of_document(ReliabilityProfile(), document)
 
 
 @pytest.mark.parametrize(

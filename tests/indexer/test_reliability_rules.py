@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 from factcheck_local.core.errors import DocumentError, ProfileError
 from factcheck_local.indexer.loaders import load
 from factcheck_local.indexer.reliability import (
-    AccessRule,
-    Reliability,
     ReliabilityProfile,
-    SourceRule,
     check_statements,
-    decayed,
-    own_groups,
     storable,
     visible,
 )
+from factcheck_local.indexer.reliability.access import own_groups
+from factcheck_local.indexer.reliability.profile import Reliability, decayed
+from factcheck_local.indexer.reliability.rules import AccessRule, SourceRule
 
 from .helpers import of_document, of_source, write
 
@@ -245,7 +243,7 @@ def test_the_cap_raises_nothing(tmp_path: Path) -> None:
 
 
 def test_without_a_cap_a_successor_changes_nothing() -> None:
-    found = judged(ReliabilityProfile.default(), "a.md", {}, superseded_by="b.md")
+    found = judged(ReliabilityProfile(), "a.md", {}, superseded_by="b.md")
     assert found == (0.9, "default")
 
 
@@ -270,7 +268,7 @@ def test_without_the_new_keys_nothing_but_the_name_counts(
 
 def test_a_wrong_prior_of_its_own_names_the_source() -> None:
     with pytest.raises(DocumentError, match=r"^docs/a\.md: front matter: reliability must be"):
-        ReliabilityProfile.default().reliability(
+        ReliabilityProfile().reliability(
             ["a.md", "docs/a.md"], {"reliability": "high"}, today=TODAY
         )
 
@@ -278,7 +276,7 @@ def test_a_wrong_prior_of_its_own_names_the_source() -> None:
 def test_the_case_of_a_key_does_not_matter(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "---\nReliability: 0.3\n---\ntext"})
     document = load(tmp_path / "a.md", "a.md")
-    assert of_document(ReliabilityProfile.default(), document) == (0.3, "front matter")
+    assert of_document(ReliabilityProfile(), document) == (0.3, "front matter")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factcheck_local.indexer.reliability import own_groups, storable
+from factcheck_local.indexer.reliability import storable
+from factcheck_local.indexer.reliability.access import own_groups
 from factcheck_local.indexer.reliability.statements import MAX_ENTRIES, MAX_KEYS, MAX_TEXT
 
 

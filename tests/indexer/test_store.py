@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +29,7 @@ from factcheck_local.indexer.manifest_chroma import ChromaManifest
 from factcheck_local.indexer.passages import Passages
 from factcheck_local.indexer.store import Store
 
-from .helpers import HashingEmbedder, both_kinds
+from .helpers import HashingEmbedder, both_kinds, put
 
 if TYPE_CHECKING:
     from chromadb import GetResult
@@ -59,7 +57,7 @@ def test_contexts_carry_what_a_citation_needs(store: Store) -> None:
     known = record(date="2024-03-01", superseded_by="b.txt", prior=0.6, prior_rule="*.txt (old)")
     (first, second) = passages(2)
     second = replace(second, titles=("Top", "Sub"), page=7)
-    store.put(known, (first, second), unit_vectors(2))
+    put(store, known, (first, second), unit_vectors(2))
     one, two = store.contexts([second.id, first.id])
     assert (one.id, one.source, one.text) == (second.id, "a.txt", second.text)
     assert (one.title, one.page, one.line, one.span) == ("Top > Sub", 7, second.line, second.span)
@@ -75,7 +73,7 @@ def test_what_another_process_writes_is_seen_at_once(tmp_path: Path) -> None:
         assert store.sources() is before[0], "nobody has written"
         for writer in (store, Store.open(tmp_path / "s")):
             name = "own.txt" if writer is store else "others.txt"
-            writer.put(record(name), passages(1, name), unit_vectors(1))
+            put(writer, record(name), passages(1, name), unit_vectors(1))
             assert name in [r.source for r in store.sources()]
             assert store.digest() != before[1]
             assert store.digest() == writer.digest()
@@ -87,7 +85,7 @@ def test_what_another_process_writes_is_seen_at_once(tmp_path: Path) -> None:
 
 @both_kinds
 def test_what_may_decide_a_run_beside_the_evidence_is_in_the_state(store: Store) -> None:
-    written = store.put(record(), passages(2), unit_vectors(2))
+    written = put(store, record(), passages(2), unit_vectors(2))
     evidence, state = store.digest(), store.state_digest()
     store.revise(replace(written, date="2025-01-01"))
     assert store.digest() == evidence
@@ -104,7 +102,7 @@ def test_the_state_tells_what_a_store_was_made_with_and_is_made_once(tmp_path: P
     for name in ("x", "y"):
         made = Fingerprint(EmbedderPrint(name, "0" * 64, 64))
         with Store.create(tmp_path / name, made) as store:
-            store.put(record(), passages(2), unit_vectors(2))
+            put(store, record(), passages(2), unit_vectors(2))
             assert store.state_digest() is store.state_digest()
             found.append((store.digest(), store.state_digest()))
     assert found[0][0] == found[1][0]
@@ -114,30 +112,17 @@ def test_the_state_tells_what_a_store_was_made_with_and_is_made_once(tmp_path: P
 @both_kinds
 def test_embeddings_come_back_as_given(store: Store) -> None:
     chunks, vectors = passages(5), unit_vectors(5)
-    store.put(record(), chunks, vectors)
+    put(store, record(), chunks, vectors)
     back = store.embeddings([chunks[3].id, chunks[0].id, chunks[3].id])
     assert back.dtype == np.float32
     np.testing.assert_array_equal(back, vectors[[3, 0, 3]])
     assert store.embeddings([]).shape == (0, 64)
 
 
-def test_a_store_from_before_a_column_of_its_sources(store: Store, tmp_path: Path) -> None:
-    known = store.put(record("a.pdf", ocr_left=False), passages(1, "a.pdf"), unit_vectors(1))
-    store.close()
-    with closing(sqlite3.connect(tmp_path / ".factcheck" / "sources.sqlite3")) as database:
-        database.execute("ALTER TABLE sources DROP COLUMN ocr_left")
-    for _ in range(2):
-        with Store.open(tmp_path / ".factcheck") as again:
-            assert again.sources() == (replace(known, ocr_left=True),)
-    with Store.open(tmp_path / ".factcheck") as again:
-        again.revise(known)
-        assert again.sources() == (known,)
-
-
 @both_kinds
 def test_query_finds_the_exact_nearest(store: Store) -> None:
     chunks, vectors = passages(400), unit_vectors(400)
-    store.put(record(), chunks, vectors)
+    put(store, record(), chunks, vectors)
     queries = unit_vectors(20, seed=1)
     for query, found in zip(queries, store.query(queries, k=10), strict=True):
         similarities = vectors @ query
@@ -150,7 +135,7 @@ def test_query_finds_the_exact_nearest(store: Store) -> None:
 
 def test_similarity_is_that_of_the_cosine(store: Store) -> None:
     vectors = np.eye(64, dtype=np.float32)[:2]
-    store.put(record(), passages(2), vectors)
+    put(store, record(), passages(2), vectors)
     (found,) = store.query(10 * vectors[:1] - 10 * vectors[1:], k=2)  # length does not matter
     assert [similarity for _, similarity in found] == pytest.approx([0.5**0.5, -(0.5**0.5)])
 
@@ -162,7 +147,7 @@ def test_ties_are_settled_by_id(store: Store, reverse: bool) -> None:
     same = unit_vectors(1)
     for passage in chunks[::-1] if reverse else chunks:
         source = f"{passage.id}.txt"
-        store.put(record(source), [replace(passage, source=source)], same)
+        put(store, record(source), [replace(passage, source=source)], same)
     (found,) = store.query(same, k=5)
     assert [id_ for id_, _ in found] == sorted(passage.id for passage in chunks)[:5]
 
@@ -174,7 +159,7 @@ def test_query_says_the_same_on_every_run(new_store: OpenStore, tmp_path: Path) 
         store = new_store(name)
         for start in range(0, 300, 30)[::order]:
             batch = [replace(p, source=f"{start}.txt") for p in chunks[start : start + 30]]
-            store.put(record(f"{start}.txt"), batch, vectors[start : start + 30])
+            put(store, record(f"{start}.txt"), batch, vectors[start : start + 30])
         answers += [store.query(queries, k=8), store.query(queries, k=8)]
         store.close()
         with Store.open(tmp_path / name) as again:
@@ -185,7 +170,7 @@ def test_query_says_the_same_on_every_run(new_store: OpenStore, tmp_path: Path) 
 @both_kinds
 def test_query_of_few_or_none(store: Store) -> None:
     assert store.query(unit_vectors(2), k=3) == [[], []]
-    store.put(record(), passages(2), unit_vectors(2))
+    put(store, record(), passages(2), unit_vectors(2))
     assert [len(found) for found in store.query(unit_vectors(3), k=50)] == [2, 2, 2]
     assert store.query(unit_vectors(0), k=3) == []
 
@@ -197,7 +182,7 @@ def test_a_scope_of_more_sources_than_a_statement_takes(store: Store) -> None:
     chunks, vectors = passages(6), unit_vectors(6)
     own = ["00000.txt", "29999.txt", "30000.txt", "39999.txt", "other.txt", "35000.txt"]
     for source, passage, vector in zip(own, chunks, vectors, strict=True):
-        store.put(record(source), [replace(passage, source=source)], vector[None])
+        put(store, record(source), [replace(passage, source=source)], vector[None])
     queries = unit_vectors(2, seed=1)
     everything = store.query(queries, k=6)
     for k in (2, 6):
@@ -229,12 +214,12 @@ def test_more_passages_and_sources_than_a_statement_gives(
         if isinstance(part, Passages | ChromaManifest):
             monkeypatch.setattr(part._collection, "get", limited(part._collection.get))
     for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
-        store.put(record(name), passages(5, name), unit_vectors(5))
+        put(store, record(name), passages(5, name), unit_vectors(5))
         store.set_left_out([f"no-{name}"], [LeftOut(f"no-{name}", "hidden", failed=False)])
         store.add_root(name, name)
     assert len(store.vectors_of("a.txt")) == 5
     store.revise(replace(store.sources()[0], prior=0.5))
-    store.put(record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
+    put(store, record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
     assert [known.source for known in store.sources()] == ["a.txt", "b.txt", "c.txt", "d.txt"]
     assert (len(store.roots()), len(store.left_out())) == (4, 4)
     assert store.faults() == ()
@@ -250,9 +235,9 @@ def test_wrong_shapes_and_values(store: Store) -> None:
     with pytest.raises(ModelError, match=r"shape \(n, 64\), got \(1, 32\)"):
         store.query(unit_vectors(1, 32), k=1)
     with pytest.raises(ModelError, match=r"shape \(2, 64\), got shape \(1, 64\)"):
-        store.put(record(), passages(2), unit_vectors(1))
+        put(store, record(), passages(2), unit_vectors(1))
     with pytest.raises(ModelError, match="finite"):
-        store.put(record(), passages(1), np.full((1, 64), np.nan, dtype=np.float32))
+        put(store, record(), passages(1), np.full((1, 64), np.nan, dtype=np.float32))
 
 
 def test_unknown_passage(store: Store) -> None:
@@ -265,9 +250,9 @@ def test_unknown_passage(store: Store) -> None:
 @both_kinds
 def test_put_replaces_what_a_source_had(store: Store) -> None:
     old = passages(6)
-    store.put(record(date="2020", superseded_by="x"), old, unit_vectors(6))
+    put(store, record(date="2020", superseded_by="x"), old, unit_vectors(6))
     moved = [replace(p, line=p.line + 3, span=Span(p.span.start + 9, p.span.end + 9)) for p in old]
-    written = store.put(record(prior=0.5), moved[2:], unit_vectors(4, seed=3))
+    written = put(store, record(prior=0.5), moved[2:], unit_vectors(4, seed=3))
     assert (written.chunks, written.complete, store.count()) == (4, True, 4)
     (context,) = store.contexts([old[2].id])
     assert (context.line, context.prior) == (moved[2].line, 0.5)
@@ -278,7 +263,7 @@ def test_put_replaces_what_a_source_had(store: Store) -> None:
 @both_kinds
 def test_known_passages_need_no_new_embedding(store: Store) -> None:
     chunks = passages(4)
-    store.put(record(), chunks[:3], unit_vectors(3))
+    put(store, record(), chunks[:3], unit_vectors(3))
     newer = record(date="2024")
     draft = store.begin(newer)
     assert draft.present == {passage.id for passage in chunks[:3]}
@@ -301,7 +286,7 @@ def test_interrupted_source_is_marked(store: Store) -> None:
 @both_kinds
 def test_revise_reaches_every_passage(store: Store) -> None:
     chunks = passages(3)
-    written = store.put(record(date="2024"), chunks, unit_vectors(3))
+    written = put(store, record(date="2024"), chunks, unit_vectors(3))
     digest = store.digest()
     store.revise(replace(written, prior=0.4, prior_rule="a.txt"))
     found = store.contexts([passage.id for passage in chunks])
@@ -313,8 +298,8 @@ def test_revise_reaches_every_passage(store: Store) -> None:
 
 @both_kinds
 def test_remove(store: Store) -> None:
-    store.put(record("a.txt"), passages(3), unit_vectors(3))
-    store.put(record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
+    put(store, record("a.txt"), passages(3), unit_vectors(3))
+    put(store, record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
     store.remove("a.txt")
     store.remove("never.txt")
     assert [known.source for known in store.sources()] == ["b.txt"]
@@ -324,7 +309,7 @@ def test_remove(store: Store) -> None:
 def test_what_was_made_of_passages_goes_with_one_of_them(new_store: OpenStore) -> None:
     store = new_store()
     assert store.states is not None
-    store.put(record("a.txt"), passages(3), unit_vectors(3))
+    put(store, record("a.txt"), passages(3), unit_vectors(3))
 
     def keep() -> Path:
         store.states.mkdir(exist_ok=True)  # type: ignore[union-attr]
@@ -333,11 +318,11 @@ def test_what_was_made_of_passages_goes_with_one_of_them(new_store: OpenStore) -
         return kept
 
     kept = keep()
-    store.put(record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
+    put(store, record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
     store.revise(record("b.txt", prior=0.5))
     store.remove("never.txt")
     assert kept.exists(), "no passage went"
-    store.put(record("b.txt"), passages(1, "b.txt"), unit_vectors(1))
+    put(store, record("b.txt"), passages(1, "b.txt"), unit_vectors(1))
     assert not kept.exists(), "one of two went"
     kept = keep()
     store.remove("a.txt")
@@ -354,13 +339,39 @@ def test_of_passages_that_others_may_remove_nothing_is_kept(new_store: OpenStore
     assert new_store().states is None
 
 
+def test_the_size_is_that_of_the_store_alone(new_store: OpenStore, tmp_path: Path) -> None:
+    store = new_store()
+    before = store.size()
+    assert before >= (tmp_path / ".factcheck" / "sources.sqlite3").stat().st_size > 0
+    new_store(".factcheck/collections/hr")
+    assert store.size() == before
+
+
+def test_a_file_that_goes_while_the_size_is_taken_is_not_counted(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As what a model made of passages does when a run removes one."""
+    before, walk = store.size(), os.walk
+    (store.path / "passage-states").mkdir()
+    (store.path / "passage-states" / "one").write_text("x" * 100)
+
+    def removed_meanwhile(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+        for at, folders, files in walk(top):
+            if "one" in files:
+                (store.path / "passage-states" / "one").unlink()
+            yield at, folders, files
+
+    monkeypatch.setattr(os, "walk", removed_meanwhile)
+    assert store.size() == before
+
+
 @both_kinds
 def test_digest_does_not_depend_on_the_order_of_writing(new_store: OpenStore) -> None:
     digests = set()
     for name, sources in (("one", ["a.txt", "b.txt"]), ("two", ["b.txt", "a.txt"])):
         store = new_store(name)
         for source in sources:
-            store.put(record(source), passages(3, source), unit_vectors(3))
+            put(store, record(source), passages(3, source), unit_vectors(3))
         digests.add(store.digest())
     assert len(digests) == 1
 
@@ -368,7 +379,7 @@ def test_digest_does_not_depend_on_the_order_of_writing(new_store: OpenStore) ->
 def test_everything_is_on_disk_after_closing(new_store: OpenStore, tmp_path: Path) -> None:
     store = new_store()
     chunks = passages(3)
-    store.put(record(), chunks, unit_vectors(3))
+    put(store, record(), chunks, unit_vectors(3))
     digest, sources = store.digest(), store.sources()
     store.close()
     with Store.open(tmp_path / ".factcheck") as again:
@@ -432,9 +443,9 @@ def test_create_does_not_touch_other_folders(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("{", "cannot be read"),
-        ("[]", "expected schema factcheck.store/2, got None"),
+        ("[]", "expected schema factcheck.store/3, got None"),
         ('{"schema": "factcheck.store/9"}', "got factcheck.store/9"),
-        ('{"schema": "factcheck.store/2"}', "is incomplete"),
+        ('{"schema": "factcheck.store/3"}', "is incomplete"),
         ('{"schema": "factcheck.store/erasing"}', "the store's rebuilding was interrupted"),
     ],
 )
@@ -455,7 +466,7 @@ def test_damaged_files(new_store: OpenStore, tmp_path: Path, name: str) -> None:
 
 def test_erase_removes_the_store_and_nothing_else(new_store: OpenStore, tmp_path: Path) -> None:
     store = new_store()
-    store.put(record(), passages(2), unit_vectors(2))
+    put(store, record(), passages(2), unit_vectors(2))
     store.close()
     path = tmp_path / ".factcheck"
     (path / "notes.txt").touch()
@@ -467,7 +478,7 @@ def test_erase_removes_the_store_and_nothing_else(new_store: OpenStore, tmp_path
 
 
 def test_a_store_that_a_run_is_writing_is_not_erased(store: Store) -> None:
-    written = store.put(record(), passages(2), unit_vectors(2))
+    written = put(store, record(), passages(2), unit_vectors(2))
     with store.writing(), pytest.raises(StoreError, match="another run is writing to it"):
         Store.erase(store.path)
     with Store.open(store.path) as again:
@@ -490,7 +501,7 @@ def test_what_cannot_be_locked_is_said(tmp_path: Path, there: str) -> None:
 def test_store_json_says_what_it_was_made_with(new_store: OpenStore, tmp_path: Path) -> None:
     new_store()
     assert json.loads((tmp_path / ".factcheck" / "store.json").read_text()) == {
-        "schema": "factcheck.store/2",
+        "schema": "factcheck.store/3",
         "embedder": {"id": "hashing", "sha256": "0" * 64, "dimension": 64},
         "chunker": {"version": 5, "target_words": 150, "max_words": 180},
     }

@@ -10,8 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +21,10 @@ import pytest
 
 from factcheck_local.core.errors import InputError, ProfileError, StoreError
 from factcheck_local.core.types import Chunk, Span
+from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.manifest import LeftOut
-from factcheck_local.indexer.reliability import ReliabilityProfile, SourceRule
+from factcheck_local.indexer.reliability import ReliabilityProfile
+from factcheck_local.indexer.reliability.rules import SourceRule
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.survey import SourceEntry
 from factcheck_local.indexer.sync import Step, SyncReport, sync
@@ -128,6 +132,31 @@ def test_a_time_stamp_of_zero_tells_nothing(
         write(corpus, {"a.txt": text})
         os.utime(corpus / "a.txt", (0, 0))
         assert counts(sync([corpus], store, embedder)) == (1, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "day"),
+    [
+        (253_402_300_799, "9999-12-31"),
+        (253_402_300_800, "9999-12-31"),
+        (10**13, "9999-12-31"),
+        (-1, "1969-12-31"),
+        (-62_135_596_801, "0001-01-01"),
+    ],
+)
+def test_a_time_stamp_that_no_calendar_has(
+    store: Store, embedder: HashingEmbedder, seconds: int, day: str
+) -> None:
+    memory = Path("/dev/shm")  # many a disk has no place for such stamps
+    if not memory.is_dir():
+        pytest.skip("no file system in memory")
+    with TemporaryDirectory(dir=memory) as folder:
+        write(Path(folder), {"a.md": "text"})
+        os.utime(Path(folder, "a.md"), (seconds, seconds))
+        profile = ReliabilityProfile(half_life_days=1)
+        for _ in range(2):
+            sync([Path(folder)], store, embedder, profile)
+    assert [record.modified for record in store.sources()] == [day]
 
 
 @both_kinds
@@ -337,8 +366,50 @@ def test_bad_files_are_reported_and_the_rest_goes_on(
 def test_what_only_a_loader_lists_may_stand_in_front_matter(
     corpus: Path, store: Store, embedder: HashingEmbedder
 ) -> None:
-    write(corpus, {"a.md": "---\nleft_out: 5\npages_without_text: 1\nocr_pages: all\n---\ntext"})
-    assert sync([corpus], store, embedder).indexed == (SourceEntry("a.md", "1 passage"),)
+    write(
+        corpus,
+        {
+            "a.md": "---\nleft_out: 5\npages_without_text: 1\nocr_pages: all\n---\ntext",
+            "b.md": "---\nleft_out: [all]\npages_without_text: [1]\nocr_pages: [2]\n---\ntext",
+        },
+    )
+    report = sync([corpus], store, embedder)
+    assert report.indexed == (SourceEntry("a.md", "1 passage"), SourceEntry("b.md", "1 passage"))
+    assert not sync([corpus], store, embedder, ocr=True).indexed
+
+
+def test_a_note_is_of_limited_length(corpus: Path, store: Store, embedder: HashingEmbedder) -> None:
+    parts = "".join(
+        f"--x\nContent-Type: text/plain; charset=none-{n}\n\ncaf\xe9\n" for n in range(500)
+    )
+    message = f"From: a@b.c\nContent-Type: multipart/mixed; boundary=x\n\n{parts}--x--\n"
+    write(corpus, {"a.eml": message.encode("latin-1")})
+    sync([corpus], store, embedder)
+    note = store.sources()[0].note
+    assert note is not None
+    assert note.startswith("text that is not valid NONE-0 has replacements; text that")
+    assert note.endswith("\u2026")
+    assert len(note) <= 1000
+
+
+@both_kinds
+def test_halves_of_characters_end_no_run(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    """Escapes of YAML and JSON give them; no file and no database can hold them."""
+    stated = ("date", "superseded_by", "supersedes", "document_id", "owner", "access")
+    files = {f"{key}.md": f'---\n{key}: "x\\ud800"\n---\ntext' for key in stated}
+    files["key.md"] = '---\n"x\\ud800": [a, "b\\ud800"]\naccess: ["x\\ud800"]\n---\ntext'
+    files["a.json"] = '{"title": "x\\ud800", "date": "\\ud800", "text": "text"}'
+    write(corpus, dict(files))
+    assert sources(sync([corpus], store, embedder).indexed) == sorted(files)
+    assert counts(sync([corpus], store, embedder)) == (0, len(files), 0, 0, 0)
+    known = {record.source: record for record in store.sources()}
+    assert (known["date.md"].date, known["a.json"].date) == ("x?", "?")
+    assert known["superseded_by.md"].superseded_by == "x?"
+    assert known["access.md"].groups == known["key.md"].groups == frozenset({"x?"})
+    assert known["key.md"].metadata == {"x?": ["a", "b?"], "access": ["x?"]}
+    assert store.faults() == ()
 
 
 def test_file_that_went_bad_leaves_no_old_evidence(
@@ -599,6 +670,21 @@ def test_dates_are_found_in_any_case(corpus: Path, store: Store, embedder: Hashi
     write(corpus, {"a.md": "---\nDate: 2020-01-02\n---\ntext"})
     sync([corpus], store, embedder)
     assert store.sources()[0].date == "2020-01-02"
+
+
+def test_of_several_dates_the_first_is_shown(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    write(
+        corpus,
+        {
+            "a.md": "---\ndate: [2024-01-01, 2020-01-01]\n---\ntext",
+            "b.md": "---\ndate: true\n---\ntext",
+            "c.md": "---\ndate: 2024\n---\ntext",
+        },
+    )
+    sync([corpus], store, embedder)
+    assert [record.date for record in store.sources()] == ["2024-01-01", None, "2024"]
 
 
 def test_a_file_indexed_alone_replaces_one_that_is_not_looked_at(
@@ -935,11 +1021,52 @@ def test_passages_that_were_lost_are_made_again(
     assert contents(store) == whole
 
 
+@pytest.mark.parametrize("first", ["interrupted", "include", "folder"])
+def test_passages_that_were_lost_are_made_again_though_the_next_run_does_not_reach_all(
+    corpus: Path, new_store: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    monkeypatch.setattr("factcheck_local.indexer.sync.EMBED_BATCH", 1)
+    write(corpus, FILES)
+    store, embedder = new_store(), HashingEmbedder()
+    sync([corpus], store, embedder)
+    whole = contents(store)
+    store.close()
+    shutil.rmtree(tmp_path / ".factcheck" / "chroma")
+    store = new_store()
+    if first == "interrupted":
+        embedder.interrupt_at = len(embedder.texts) + 1
+        with pytest.raises(KeyboardInterrupt):
+            sync([corpus], store, embedder)
+    elif first == "include":
+        sync([corpus], store, embedder, include=["*.txt"])
+    else:
+        sync([corpus / "web"], store, embedder)
+    assert store.count() == 1
+    assert [record.complete for record in store.sources()].count(True) == 1
+    assert len(contents(store)) == 1  # no words of what is not there
+    assert len(sync([corpus], store, HashingEmbedder()).indexed) == len(FILES) - 1
+    assert contents(store) == whole
+
+
 def test_other_embedder_is_refused(corpus: Path, store: Store) -> None:
     write(corpus, {"a.md": "text"})
     with pytest.raises(StoreError, match=r"embedder\.dimension is 64 there, 32 now"):
         sync([corpus], store, HashingEmbedder(32))
     assert store.count() == 0
+
+
+def test_a_store_of_another_chunker_is_refused(
+    corpus: Path, embedder: HashingEmbedder, tmp_path: Path
+) -> None:
+    """Its passages would be cut and named in two ways."""
+    write(corpus, {"a.md": "text"})
+    now = Fingerprint.of(embedder)
+    before = replace(now, chunker=replace(now.chunker, version=now.chunker.version - 1))
+    with Store.create(tmp_path / "before", before) as store:
+        with pytest.raises(StoreError, match=r"chunker\.version is \d there, \d now") as caught:
+            sync([corpus], store, embedder)
+        assert store.count() == 0
+    assert "--rebuild" in str(caught.value.hint)
 
 
 def test_same_input_same_output(corpus: Path, new_store: OpenStore) -> None:

@@ -1,6 +1,5 @@
 """Networks: validation, components, and the way to pgmpy."""
 
-import logging
 import subprocess
 import sys
 
@@ -9,7 +8,6 @@ import pytest
 
 from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov import Factor, Network, infer, infer_by_pgmpy, prior_factor
-from factcheck_local.markov._lazy import untouched_root_logger
 
 from .strategies import fr2_network
 
@@ -77,16 +75,6 @@ def test_what_pgmpy_cannot_solve_is_an_error() -> None:
     impossible = (prior_factor("x", 1.0), Factor(("x",), [1.0, 0.0]))
     with pytest.raises(InferenceError, match="Z is 0"):
         infer_by_pgmpy(Network(("x",), impossible))
-
-
-def test_the_root_logger_is_restored() -> None:
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    with untouched_root_logger():
-        root.addHandler(logging.NullHandler())
-        root.setLevel(logging.DEBUG)
-    assert root.handlers == before
-    assert root.level == level
 
 
 def test_imports_are_lazy_and_pgmpy_leaves_no_trace() -> None:

@@ -1,12 +1,19 @@
-"""Cards over files that are made on the spot."""
+"""Cards over files that are made on the spot, and a scripted model with an adapter."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.models.cards import ModelCard, ModelFile
+from factcheck_local.models.contracts import Labelled, Message
+from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.models.prompts import finished
 
 
 def sha256(data: bytes) -> str:
@@ -32,3 +39,29 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+
+
+class FakeAdapted(FakeChatModel):
+    """An ``Adapted`` by script: what ``FakeChatModel`` scores, and what it replies behind it."""
+
+    def label_and_write(
+        self,
+        messages: Sequence[Message],
+        endings: Sequence[str],
+        labels: Sequence[str],
+        *,
+        least: float,
+        max_tokens: int,
+        progress: Progress = silent,
+    ) -> list[Labelled]:
+        """Labels and texts by script, one after the other."""
+        scores = self.score_labels(messages, endings, labels)
+        found: list[Labelled] = []
+        for ending, row in zip(endings, scores, strict=True):
+            writes = np.exp(row[0]) >= least
+            turn = finished(messages, ending)
+            text = self.generate(turn, max_tokens=max_tokens) if writes else None
+            ended = text is None or len(self._reply(turn).split(" ")) <= max_tokens
+            found.append(Labelled(tuple(row.tolist()), text, ended))
+            progress(len(found), len(endings))
+        return found

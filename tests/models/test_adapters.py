@@ -16,7 +16,7 @@ from factcheck_local.core.errors import ChecksumError, ModelError
 from factcheck_local.models.adapters import Adapter, adapter_folder, adapters_of
 from factcheck_local.models.add import card_table
 from factcheck_local.models.cards import ModelCard, card_from, find_card
-from factcheck_local.models.contracts import Message
+from factcheck_local.models.contracts import Message, adapted_to, identity
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.reply_cache import CachedChatModel
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT, LlmPairScorer, card_key
@@ -75,6 +75,13 @@ def test_it_changes_the_scores_of_its_prompt_and_nothing_else(
     # Off again: nothing of the adapter is left in the cache.
     assert (changed.score_labels(CHAT, ["blue", "green"], ["A", "B"]) == plain).all()
     assert changed.generate(CHAT, max_tokens=5) == said
+
+
+def test_one_that_is_on_is_not_recorded_nor_switched(changed: LlamaCppModel) -> None:
+    adapted = changed.adapted(ADAPTED_PROMPT)
+    assert identity(adapted) == {"id": changed.id, "sha256": changed.sha256}
+    assert adapted_to(adapted, ADAPTED_PROMPT) is None
+    assert identity(changed)["adapters"] == dict(changed.adapters)
 
 
 def test_an_adapter_of_zeros_changes_nothing(tmp_path: Path, smollm: LlamaCppModel) -> None:

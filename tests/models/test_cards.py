@@ -117,7 +117,7 @@ def test_wrong_role() -> None:
         (('id = "own"', 'id = "../own"'), r"id '../own'"),
         (('id = "own"', "id = 3"), "id 3"),
         (('role = "llm"', 'role = "judge"'), "one of llm, embedder, encoder"),
-        (("[[files]]", "[[filed]]"), "'files'"),
+        (("[[files]]", "[[filed]]"), "files or a server"),
         (("size = 4", ""), "size"),
         (("size = 4", "size = -4"), "expected its size in bytes, got -4"),
         (("size = 4", 'size = "4"'), "expected its size in bytes, got '4'"),
@@ -134,6 +134,22 @@ def test_wrong_role() -> None:
         (('title = "Own"', r'title = "O\u202ewn"'), r"title 'O\\u202ewn': expected one line"),
         (('title = "Own"', 'title = "Own"\nnote = "a\\nb"'), r"note 'a\\nb': expected one line"),
         (('backend = "llama_cpp"', "backend = {}"), r"backend \{\}: expected one line of text"),
+        (("[options]", "options = 3\n[other]"), "options: expected a table, got 3"),
+        (('id = "own"', 'id = "own"\nadapters = 3'), "adapters: expected a table, got 3"),
+        (
+            ('id = "own"', 'id = "own"\ncalibration = []'),
+            r"calibration: expected a table, got \[\]",
+        ),
+        (("[options]", "[options]\nmax_tokens = []"), "option max_tokens .* expected int"),
+        (('path = "model.gguf"', "path = 3"), "file 3: expected a path"),
+        (
+            ("[[files]]", '[adapters]\nr = { file = "../x", sha256 = "0" }\n[[files]]'),
+            r"adapter '\.\./x': expected a path below",
+        ),
+        (
+            ("[[files]]", '[adapters]\nr = { file = "/x", sha256 = "0" }\n[[files]]'),
+            "adapter '/x': expected a path below",
+        ),
     ],
 )
 def test_malformed_card(home: Path, change: tuple[str, str], message: str) -> None:
@@ -156,6 +172,12 @@ def test_malformed_card(home: Path, change: tuple[str, str], message: str) -> No
         ('kind = "hub"\nrepository = "a/b"\nfiles = {}', "'model.gguf' is not in every source"),
         ('kind = "package-index"\nparts = []', "'model.gguf' is not in every source"),
         ('kind = "package-index"\nparts = [{ package = "a" }]', "member"),
+        (
+            'kind = "package-index"\n[[sources.parts]]\n'
+            'package = "a"\nmember = "m"\nfile = []\nsize = 1\nsha256 = "0"',
+            "'model.gguf' is not in every source",
+        ),
+        ('kind = "hub"\nrepository = "a/b"\nfiles = 3', "sources.files: expected a table, got 3"),
     ],
 )
 def test_malformed_source(home: Path, source: str, message: str) -> None:
@@ -281,6 +303,31 @@ def test_backend_that_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(BACKENDS, "llama_cpp", "no_such_library:Model")
     with pytest.raises(ModelError, match="needs a library that is not installed: no_such_library"):
         load_model("own")
+
+
+@pytest.mark.parametrize(
+    ("backend", "library"),
+    [
+        ("llama_cpp", "llama_cpp"),
+        ("sentence_transformers", "sentence_transformers"),
+        ("transformers", "transformers"),
+        ("onnx", "onnxruntime"),
+        ("cross_encoder", "sentence_transformers"),
+    ],
+)
+def test_a_library_that_is_not_installed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, backend: str, library: str
+) -> None:
+    text = GOOD.replace('"llama_cpp"', f'"{backend}"').replace(
+        "[options]", "[options]\nmax_tokens = 8"
+    )
+    write(home, {"cards/own.toml": text.encode(), "models/own/model.gguf": b"GGUF"})
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(
+        ModelError, match=f"model own needs a library that is not installed: {library}$"
+    ) as caught:
+        load_model("own")
+    assert caught.value.hint == "pip install factcheck-local"
 
 
 def test_cards_are_read_without_the_backends() -> None:

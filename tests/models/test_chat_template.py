@@ -74,6 +74,10 @@ def test_mistrals_two_tokenisers_are_told_apart() -> None:
         ("{{ messages.__class__.__mro__ }}", "cannot be read"),
         ("{% for i in range(10 ** 9) %}{% endfor %}", "cannot be read"),
         ("{{ 1 / 0 }}", "cannot be read"),
+        ("{{ 'x' | dictsort }}", "cannot be read: AttributeError"),
+        ("{{ cycler() }}", "cannot be read: RuntimeError"),
+        ("{% for m in messages %}" * 25 + "{% endfor %}" * 25, "cannot be read: SyntaxError"),
+        ("{{ 'a' * 10 ** 16 }}", "cannot be read: MemoryError"),
     ],
 )
 def test_another_template_is_refused_with_a_reason(source: str | None, reason: str) -> None:

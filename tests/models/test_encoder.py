@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import permutations
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+from transformers import BertConfig, BertForSequenceClassification, BertTokenizer, ByT5Tokenizer
 
 from factcheck_local.core.errors import ChecksumError, ModelError, ScoringError
 from factcheck_local.models.add import add_model
@@ -158,6 +159,29 @@ def test_damaged_weights(tmp_path: Path, bert: BertForSequenceClassification) ->
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:2000])
     with pytest.raises(ModelError, match="not a sequence-classification model"):
+        encoder(folder)
+
+
+@pytest.mark.parametrize("changed", [{"hidden_size": "x"}, {"id2label": 5}, {"model_type": []}])
+def test_a_damaged_config(
+    tmp_path: Path, bert: BertForSequenceClassification, changed: dict[str, object]
+) -> None:
+    folder = save(tmp_path / "m", bert)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | changed))
+    with pytest.raises(ModelError, match="not a sequence-classification model") as caught:
+        encoder(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tokenizer_that_gives_no_offsets(
+    tmp_path: Path, bert: BertForSequenceClassification
+) -> None:
+    """Windows are cut by them. Tokenizers that transformers has in Python alone give none."""
+    folder = save(tmp_path / "m", bert)
+    (folder / "tokenizer.json").unlink()
+    ByT5Tokenizer().save_pretrained(folder)
+    with pytest.raises(ModelError, match="its tokenizer does not say where in a text"):
         encoder(folder)
 
 

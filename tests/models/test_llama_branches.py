@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import eq
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.models.cards import find_card
-from factcheck_local.models.contracts import Adapted, Message, adapted_to
+from factcheck_local.models.contracts import Adapted, Labelled, Message, adapted_to
 from factcheck_local.models.llama_branches import read_after
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import finished
@@ -138,6 +139,39 @@ def test_what_does_not_fit_is_an_error_and_harms_nothing(model: LlamaCppModel) -
     with pytest.raises(ScoringError, match="does not fit the context"):
         ask([Message("user", "long " * 9000)], ENDINGS, LABELS, least=0.0, max_tokens=3)
     assert ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=3) == before
+
+
+def test_replies_that_have_no_room_together_are_written_one_after_the_other(
+    model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Sixteen rows in a cache of 512 tokens, whose texts do not end by themselves."""
+    monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: False)
+    monkeypatch.setattr("factcheck_local.models.llama_context.BRANCH_TOKENS", 24)
+    card = find_card("smollm2-135m", "llm")
+    small = LlamaCppModel(
+        card.id,
+        card.sha256,
+        card.folder / card.files[0].path,
+        context_length=128,
+        template="chatml",
+        adapters={PROMPT: write_adapter(tmp_path / "none.gguf", size=0)},
+    )
+    rows = [f"And colour {n}?" for n in range(16)]
+
+    def ask(asked: LlamaCppModel, max_tokens: int) -> list[Labelled]:
+        writer = asked.adapted(PROMPT)
+        return writer.label_and_write(CHAT, rows, LABELS, least=0.0, max_tokens=max_tokens)
+
+    try:
+        found, roomy = ask(small, 20), ask(model, 20)
+        assert [reply.scores for reply in found] == [reply.scores for reply in roomy]
+        # In other company the last bits differ, and with them a text now and then.
+        assert sum(map(eq, found, roomy)) >= 12
+        assert len({reply.text for reply in found}) == 16
+        with pytest.raises(TooLongError, match="does not fit the context of 128"):
+            ask(small, 100)
+    finally:
+        small.close()
 
 
 def test_it_leaves_the_model_alone_as_it_was(model: LlamaCppModel, smollm: LlamaCppModel) -> None:

@@ -250,6 +250,8 @@ def test_a_busy_server_is_asked_again(serve: Serve, connect: Connect, busy: Answ
         (Answer({"choices": []}), "the reply is no completion: IndexError", 1),
         (Answer({"choices": [{"text": 3}]}), "its text is none", 1),
         (Answer({"choices": "none"}), "the reply is no completion", 1),
+        (Answer("[" * 200_000), r"expected JSON, got '\[{199}…'", 1),
+        (Answer("[" * 200_000, 500), r"status 500, '\[{199}…'", 1),
     ],
 )
 def test_failures_of_one_item(
@@ -264,7 +266,16 @@ def test_failures_of_one_item(
     assert len(server.asked) == requests
 
 
-@pytest.mark.parametrize("logprobs", [{"top_logprobs": 3}, {"content": [{}]}, {}, [7]])
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        {"top_logprobs": 3},
+        {"content": [{}]},
+        {"top_logprobs": [{"A": 10**400, "B": -0.1}]},
+        {},
+        [7],
+    ],
+)
 def test_malformed_logprobs(serve: Serve, connect: Connect, logprobs: object) -> None:
     """The last two: falsy is none at all, and a list has no names to look up."""
     server = serve(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from factcheck_local.core.errors import ScoringError
-from factcheck_local.models import llama_adapted
+from factcheck_local.models import llama_cpp
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_context import Row
@@ -174,8 +175,17 @@ def test_a_passage_is_read_once_for_all_answers(
 def test_what_is_long_is_not_kept(
     fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llama_adapted, "PASSAGE_TOKENS", MIN_TOKENS)
+    monkeypatch.setattr(llama_cpp, "PASSAGE_TOKENS", MIN_TOKENS)
     fresh(False).remembering(tmp_path / "states").score_labels(asked(PASSAGE), ["?"], LABELS)
+    assert states_in(tmp_path) == []
+
+
+def test_a_gpu_keeps_no_passages(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = fresh(False)
+    monkeypatch.setattr(model._llama, "on_gpu", True)
+    model.remembering(tmp_path / "states").score_labels(asked(PASSAGE), ["?"], LABELS)
     assert states_in(tmp_path) == []
 
 
@@ -201,6 +211,19 @@ class Remembered:
     def load(self, path: Path, tokens: Sequence[int]) -> bool:
         self.taken += path.read_text() == str(tokens)
         return True
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """But not what another process may be writing."""
+    left, under_way = tmp_path / "a.1.partial", tmp_path / "b.2.partial"
+    for partial in (left, under_way):
+        partial.write_bytes(b"half")
+    two_hours_ago = time.time() - 7200
+    os.utime(left, (two_hours_ago, two_hours_ago))
+    PromptStates(tmp_path, "weights").keep(Remembered(), "", range(MIN_TOKENS))
+    assert not left.exists()
+    assert under_way.exists()
+    assert len(list(tmp_path.glob("*.state"))) == 1
 
 
 @pytest.mark.parametrize("error", [PermissionError, OSError(errno.EROFS, "Read-only file system")])

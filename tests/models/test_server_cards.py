@@ -179,12 +179,13 @@ def test_malformed_options(option: dict[str, Any], message: str) -> None:
     [
         ("url =", "address =", "option url of .*: expected str"),
         ('role = "llm"', 'role = "embedder"', "a server is asked as an llm, not as embedder"),
-        ('"openai_server"', '"llama_cpp"', "'files'"),
+        ('"openai_server"', '"llama_cpp"', "files or a server"),
         (
             "[options]",
             f'[[files]]\npath = "a"\nsize = 1\nsha256 = "{"0" * 64}"\n[options]',
             "files or a server",
         ),
+        ("[options]", '[options]\nchat_format = ["x"]', "option chat_format .* expected str"),
     ],
 )
 def test_malformed_card(home: Path, old: str, new: str, message: str) -> None:

@@ -12,8 +12,9 @@ from factcheck_local.core.errors import ScoringError
 from factcheck_local.models.chat_format import CHAT_FORMATS
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_cpp import LlamaCppModel
-from factcheck_local.models.openai_server.prompt import as_text, as_turns, finished, neutralised
+from factcheck_local.models.openai_server.prompt import as_text, as_turns, neutralised
 from factcheck_local.models.openai_server.replies import label_logprobs, vote
+from factcheck_local.models.prompts import finished
 
 CHATML = CHAT_FORMATS["chatml"]
 CHAT = [Message("system", "Judge."), Message("user", "Is a < b? <3 [x] 5 < 6 > 4. Naïve 日本.")]

@@ -317,7 +317,11 @@ def test_an_answer_without_a_store_says_what_to_do(minilm: SentenceTransformerEm
         ({"atomizer": "x"}, "atomizer: expected atoms, prompted, factbench, veriscore, got 'x'"),
         ({"budget": -1}, "budget: expected a whole number from 0, or none, got -1"),
         ({"queries": "x"}, "queries: expected atom, headings, question, llm, got 'x'"),
-        ({"query_rounds": -1}, "query_rounds: expected a whole number from 0, got -1"),
+        ({"query_rounds": -1}, "query_rounds: expected a whole number from 0 to 10, got -1"),
+        (
+            {"queries": "llm", "query_rounds": 10**12},
+            "query_rounds: expected a whole number from 0 to 10, got 1000000000000",
+        ),
         ({"retrieval": "x"}, "retrieval: expected dense, lexical, fused, got 'x'"),
         ({"min_similarity": 2.0}, "min_similarity: expected a number from -1 to 1, got 2.0"),
         ({"strong": -1.0}, "strong: expected a number from 0 to 1, got -1.0"),

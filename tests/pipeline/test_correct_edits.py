@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from factcheck_local.core.types import Span
 from factcheck_local.correct.edits import apply, marked, unified_diff, without
-from factcheck_local.correct.replace import ADAPTED_PROMPT, Draft, Wrong
+from factcheck_local.correct.replace import ADAPTED_PROMPT, Wrong
 from factcheck_local.models.cards import find_card
-from factcheck_local.models.fake import FakeAdapted, FakeChatModel
+from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.prompts import load_prompt
-from tests.correct.helpers import rewrite
+from tests.correct.helpers import refusal, rewrite
+from tests.models.helpers import FakeAdapted
 
 
 @given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.text(max_size=5))))
@@ -137,7 +138,7 @@ def test_the_wrong_part_is_replaced() -> None:
     good = "Annual leave in Kiel is 25 days and expires in March."
     model = FakeChatModel(lambda _m: f"Sentence: {good}\nMore.")
     draft = rewrite(SENTENCE, [WRONG], model, others=[OTHER], heading="Leave")
-    assert (draft.text, draft.refused) == (good, None)
+    assert draft == good
     (turn,) = (call[-1].content for call in model.calls)
     assert turn == (
         f"Heading: Leave\nSource: {WRONG.quote}\nWrong: {WRONG.claim}\nSentence: {SENTENCE}"
@@ -162,9 +163,7 @@ def test_the_wrong_part_is_replaced() -> None:
     ],
 )
 def test_a_rewriting_that_cannot_be_trusted_is_refused(reply: str, reason: str) -> None:
-    draft = rewrite(SENTENCE, [WRONG], FakeChatModel(lambda _m: reply), others=[OTHER])
-    assert draft.text is None
-    assert reason in (draft.refused or "")
+    assert reason in refusal(SENTENCE, [WRONG], FakeChatModel(lambda _m: reply), others=[OTHER])
 
 
 @pytest.mark.parametrize("mark", ["[^2]", " <https://intra/leave>", ", see [the page](/leave)"])
@@ -172,10 +171,10 @@ def test_a_rewriting_that_drops_a_link_or_a_footnote_is_refused(mark: str) -> No
     sentence = f"{SENTENCE.removesuffix('.')}{mark}."
     new = sentence.replace("30", "25")
     kept = rewrite(sentence, [WRONG], FakeChatModel(lambda _m: new), others=[OTHER])
-    assert (kept.text, kept.refused) == (new, None)
+    assert kept == new
     plain = SENTENCE.replace("30", "25")
-    lost = rewrite(sentence, [WRONG], FakeChatModel(lambda _m: plain), others=[OTHER])
-    assert lost == Draft(None, "the rewriting drops a link, a footnote or other markup")
+    lost = refusal(sentence, [WRONG], FakeChatModel(lambda _m: plain), others=[OTHER])
+    assert lost == "the rewriting drops a link, a footnote or other markup"
 
 
 def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:
@@ -186,7 +185,7 @@ def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:
     model = FakeChatModel(lambda m: next(r for c, r in replies.items() if c in m[-1].content))
     second = Wrong(OTHER, "Annual leave expires in April.")
     draft = rewrite(SENTENCE, [WRONG, second], model)
-    assert draft.text == "Annual leave in Kiel is 25 days and expires in April."
+    assert draft == "Annual leave in Kiel is 25 days and expires in April."
     assert "Sentence: Annual leave in Kiel is 25 days and expires in March." in (
         model.calls[1][-1].content
     )
@@ -211,7 +210,7 @@ def test_a_model_with_an_adapter_reads_the_whole_passage() -> None:
     model = _Adaptable(good)
     wrong = replace(WRONG, title="Leave > Kiel", passage=f"Of Kiel. {WRONG.quote} No more.")
     draft = rewrite(SENTENCE, [wrong], model, heading="Leave", before="Leave differs by site.")
-    assert draft.text == good
+    assert draft == good
     (turn,) = (call[-1].content for call in model.writer.calls)
     assert turn == (
         f"Source: Leave > Kiel\n{wrong.passage}\nIt says: {WRONG.quote}\n"
@@ -224,24 +223,23 @@ def test_what_stands_in_the_passage_is_given_to_a_model_that_reads_it() -> None:
     old = "Joris is the chief engineer and the lift carries 630 kg."
     new = "Anneke is the chief engineer and the lift carries 450 kg."
     wrong = Wrong(old, "Joris is head of sales.", "Lift", "Anneke, chief engineer. 450 kg.")
-    assert rewrite(old, [wrong], _Adaptable(new)) == Draft(new)
-    plain = rewrite(old, [wrong], FakeChatModel(lambda _m: new))
-    assert plain == Draft(None, "the rewriting has a number that nobody gave: 450")
-    made_up = rewrite(old, [wrong], _Adaptable(new.replace("Anneke", "Davor")))
-    assert made_up == Draft(None, "the rewriting has a name that nobody gave: davor")
+    assert rewrite(old, [wrong], _Adaptable(new)) == new
+    plain = refusal(old, [wrong], FakeChatModel(lambda _m: new))
+    assert plain == "the rewriting has a number that nobody gave: 450"
+    made_up = refusal(old, [wrong], _Adaptable(new.replace("Anneke", "Davor")))
+    assert made_up == "the rewriting has a name that nobody gave: davor"
 
 
 def test_an_adapter_may_mend_two_claims_at_once() -> None:
     both = SENTENCE.replace("30", "25").replace("March", "April")
     second = Wrong(OTHER, "Annual leave expires in April.")
-    assert rewrite(SENTENCE, [WRONG, second], _Adaptable(both)) == Draft(both)
-    plain = rewrite(SENTENCE, [WRONG, second], FakeChatModel(lambda _m: both))
-    assert plain.text is None
+    assert rewrite(SENTENCE, [WRONG, second], _Adaptable(both)) == both
+    assert refusal(SENTENCE, [WRONG, second], FakeChatModel(lambda _m: both))
 
 
 def test_a_sentence_that_an_adapter_leaves_as_it_was_is_refused() -> None:
-    draft = rewrite(SENTENCE, [WRONG, Wrong(OTHER, "April.")], _Adaptable(SENTENCE))
-    assert draft == Draft(None, "the model did not change the sentence")
+    why = refusal(SENTENCE, [WRONG, Wrong(OTHER, "April.")], _Adaptable(SENTENCE))
+    assert why == "the model did not change the sentence"
 
 
 @pytest.mark.parametrize(
@@ -258,13 +256,16 @@ def test_a_sentence_that_an_adapter_leaves_as_it_was_is_refused() -> None:
 def test_a_number_that_depends_on_a_wrong_one_may_follow(
     old: str, quote: str, new: str, *, follows: bool
 ) -> None:
-    draft = rewrite(old, [Wrong(old, quote)], _Adaptable(new))
-    assert (draft.text == new) is follows
+    case = old, [Wrong(old, quote)], _Adaptable(new)
+    if follows:
+        assert rewrite(*case) == new
+    else:
+        assert refusal(*case)
 
 
 def test_an_adapter_s_dash_says_that_the_source_has_nothing_right() -> None:
-    draft = rewrite(SENTENCE, [WRONG], _Adaptable("-"))
-    assert draft == Draft(None, "the source does not say what is right")
+    why = refusal(SENTENCE, [WRONG], _Adaptable("-"))
+    assert why == "the source does not say what is right"
 
 
 def test_a_shipped_adapter_for_corrections_is_found_by_its_prompt() -> None:

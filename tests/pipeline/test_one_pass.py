@@ -10,13 +10,14 @@ import pytest
 from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.core.types import Answer, Kind
 from factcheck_local.models.contracts import Labelled, Message
-from factcheck_local.models.fake import FakeAdapted
 from factcheck_local.pipeline.claims.atomize import Atomized, take_apart
 from factcheck_local.pipeline.claims.atomize.asking import KINDS, MAX_TOKENS, WINDOW
+from factcheck_local.pipeline.claims.atomize.checks import pieces_left_out
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
-from factcheck_local.pipeline.claims.atomize.one_pass import founded
+from factcheck_local.pipeline.claims.atomize.one_pass import founded, uncited
 from factcheck_local.pipeline.claims.atomize.rows import cells_left_out
 from factcheck_local.pipeline.claims.split import segment
+from tests.models.helpers import FakeAdapted
 
 TEXT = """Hello!
 
@@ -248,6 +249,15 @@ def test_a_citation_is_no_number_that_a_claim_left_out(citation: str) -> None:
     found = apart(model(The="The lift carries 630 kg."), Answer(said))
     assert [a.text for a in found.atoms] == ["The lift carries 630 kg."]
     assert found.atoms[0].original == said
+
+
+def test_a_long_run_of_spaces_is_read_in_one_go() -> None:
+    gap = " " * 200_000
+    said = f"The fee{gap}is 9 euros [2]{gap}net"
+    assert uncited(said) == said.replace(" [2]", "")
+    assert pieces_left_out(["The fee is 9 euros."], f"The fee{gap}is 9 euros – 5 off") == ["5 off"]
+    table = f"| Plan | Price |\n|---|---|\n| Basic |{gap}–{gap}|\n"
+    assert founded("Basic has no price.", segment(table)[1], "", table)
 
 
 def test_a_clause_without_a_subject_is_added_with_its_sentence() -> None:

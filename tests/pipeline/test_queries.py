@@ -14,9 +14,16 @@ from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.split import segment
-from factcheck_local.pipeline.retrieval.queries import with_headings, with_question, write_queries
-from factcheck_local.pipeline.retrieval.queries.parse import parse_queries, says_found
-from factcheck_local.pipeline.retrieval.queries.write import FIRST, SHOWN, WORDS
+from factcheck_local.pipeline.retrieval.queries import (
+    FIRST,
+    SHOWN,
+    WORDS,
+    parse_queries,
+    says_found,
+    with_headings,
+    with_question,
+    write_queries,
+)
 
 LUNCH = Atom("a1", "Guests pay 12 euros for lunch.", "Guests pay 12 euros for lunch.")
 LEAVE = Atom("a2", "Staff get 25 days of leave.", "Staff get 25 days of leave.")
@@ -219,6 +226,13 @@ def test_all_atoms_take_a_round_together() -> None:
     assert replies.by_atom == {}
     assert [refining(call) for call in fake.calls] == [False, False, True, True]
     assert told == [(1, 2), (2, 2), (1, 2), (2, 2)]
+
+
+def test_rounds_end_where_no_atom_is_open() -> None:
+    fake = model("price of lunch", "found")
+    found = write_queries([LUNCH], fake, nothing, rounds=10**12)
+    assert found.by_atom == {"a1": ("price of lunch",)}
+    assert len(fake.calls) == 2
 
 
 def does_not_fit(_messages: Sequence[Message]) -> str:

@@ -221,6 +221,34 @@ def test_a_record_made_in_python_has_one_text_for_an_id() -> None:
     assert Record(Answer("He acted."), contexts=(context,)).atoms is None
 
 
+@pytest.mark.parametrize(
+    ("path", "atoms", "contexts", "message"),
+    [
+        (None, ("a", "b", "a"), (), "record, atoms: the id 'a' stands twice"),
+        ("a.md", ("a",), ("c", "c"), "a.md, contexts: the id 'c' stands twice"),
+        ("a.md", ("a", "c9"), ("c",), "a.md, atom 1: unknown context 'c9'"),
+        (None, ("c9",), (), "record, atom 0: unknown context 'c9'"),
+    ],
+)
+def test_a_record_made_in_python_has_ids_as_a_file_has(
+    path: str | None, atoms: tuple[str, ...], contexts: tuple[str, ...], message: str
+) -> None:
+    made = tuple(
+        Atom(id_, f"Claim {i}.", f"Claim {i}.", context_ids=("c9",) if id_ == "c9" else ())
+        for i, id_ in enumerate(atoms)
+    )
+    brought = tuple(Context(id_, "s", "", f"Text {i}.", 0.5) for i, id_ in enumerate(contexts))
+    with pytest.raises(RecordError) as caught:
+        Record(Answer("He acted.", path), made, brought)
+    assert str(caught.value) == message
+
+
+def test_contexts_of_another_run_are_looked_for_anew() -> None:
+    """Claims of a run name its passages; a record without contexts retrieves its own."""
+    atom = Atom("a", "He acted.", "He acted.", context_ids=("c9",))
+    assert Record(Answer("He acted."), (atom,)).contexts is None
+
+
 # ----------------------------------------------------------------------- JSON
 
 

@@ -191,6 +191,46 @@ def test_a_rule_below_a_paragraph_makes_no_heading_of_it() -> None:
     ]
 
 
+@pytest.mark.parametrize("depth", [22, 120])
+def test_what_is_nested_deeply_is_said(depth: int) -> None:
+    quoted = segment(">" * depth + " The fee is 9 euros.")
+    assert [(u.text, u.kind) for u in quoted] == [("The fee is 9 euros.", None)]
+    items = "\n".join(f"{'  ' * i}- Level {i} costs {i} euros." for i in range(depth))
+    found = segment(f"{items}\n\nThe last is dear.")
+    expected = [f"Level {i} costs {i} euros." for i in range(depth)]
+    assert [u.text for u in found] == [*expected, "The last is dear."]
+
+
+def test_an_empty_item_says_nothing() -> None:
+    assert segment("1.\n2.\n> -\n>\n3.") == ()
+
+
+def test_what_only_looks_like_the_address_of_a_link_is_said() -> None:
+    text = "# Fees\n\n[Fee]: 9€\n[Notice]: 30-days\n[Contact]: hr@example.com 'by mail'"
+    heading, *said = segment(text)
+    assert [u.text for u in said] == text.split("\n")[2:]
+    assert {(u.kind, u.headings) for u in said} == {(None, (heading.text,))}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://example.com/fees 'The fees'",
+        "<https://example.com>",
+        "mailto:hr@example.com",
+        "www.example.com",
+        "docs/fees.md#net",
+        "../fees",
+        "#fees",
+        "# (the fee is 9 euros)",
+        "<> (the fee is 9 euros)",
+    ],
+)
+def test_the_address_of_a_link_is_not_said(address: str) -> None:
+    (said,) = segment(f"The fee is 9 euros [1].\n\n[1]: {address}\n")
+    assert said.text == "The fee is 9 euros [1]."
+
+
 def test_what_a_block_of_html_shows_is_said() -> None:
     text = (
         "<p>The fee is <b>5 euros</b>. It is due in May.</p>\n\n<!-- no fee -->\n\n"

@@ -90,6 +90,54 @@ def test_runs_are_limited_and_what_is_untried_is_counted(monkeypatch: pytest.Mon
     assert set(found.sensitivity["a"].without) == {"doc", "wiki"}
 
 
+def test_sources_are_limited_and_what_is_untried_is_counted() -> None:
+    """Of many sources in one network, each of one relation: none of these is tried, then."""
+    count = 150
+    contexts = [context(f"c{i}", f"doc{i}") for i in range(count)]
+    pairs = [ScoredPair(c.id, "a", ENTAILS) for c in contexts]
+    told: list[tuple[int, int]] = []
+    found = reason([atom("a")], contexts, pairs, Settings(), progress=lambda *now: told.append(now))
+    tried = module.MAX_RUNS // 4
+    assert list(found.sensitivity["a"].without) == [f"doc{i}" for i in range(tried)]
+    assert (found.untried_sources, found.untried) == (count - tried, count)
+    assert told == [(done, tried) for done in range(1, tried + 1)]
+
+
+def test_what_is_small_takes_little_of_the_limit() -> None:
+    """Claims with a source each: every network is of one relation in a hundred and fifty."""
+    names = [str(i) for i in range(150)]
+    contexts = [context(f"c{i}", f"doc{i}") for i in names]
+    pairs = [ScoredPair(f"c{i}", f"a{i}", ENTAILS) for i in names]
+    found = reason([atom(f"a{i}") for i in names], contexts, pairs, Settings())
+    assert (found.untried_sources, found.untried) == (0, 0)
+    assert all(own.pivotal is not None for own in found.sensitivity.values())
+    assert len(found.sensitivity) == len(names)
+
+
+def test_a_claim_none_of_whose_sources_was_tried_has_no_range(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_RUNS", 2)
+    contexts = [context("c", "doc"), context("d", "wiki")]
+    pairs = [ScoredPair("c", "a", ENTAILS), ScoredPair("d", "b", CONTRADICTS)]
+    found = reason([atom("a"), atom("b")], contexts, pairs, Settings())
+    assert set(found.sensitivity) == {"a"}
+    assert (found.untried_sources, found.untried) == (1, 2)
+
+
+class Stopped(Exception):
+    """Whoever waited went away."""
+
+
+def test_it_ends_where_its_progress_says_so() -> None:
+    def stop(_done: int, _count: int) -> None:
+        raise Stopped
+
+    pairs = [ScoredPair("c", "a", ENTAILS)]
+    with pytest.raises(Stopped):
+        reason([atom("a")], [context("c", "doc")], pairs, Settings(), progress=stop)
+
+
 def test_each_part_is_solved_on_its_own() -> None:
     """A source that shares no relation with a claim is not among those it rests on."""
     contexts = [context("c", "doc"), context("d", "wiki")]

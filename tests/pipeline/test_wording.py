@@ -55,6 +55,10 @@ def test_numbers_as_digits_and_words_are_the_same() -> None:
         ("five-six days, one or two", "5 6 days, 2"),
         ("3\u00a0million", "3000000"),
         ("twenty-five\nthousand", "25000"),
+        ("the twenty-first century", "the 21st century"),
+        ("the Ninety\u2011Ninth Congress", "the 99th Congress"),
+        ("the one hundred and twenty-third day", "the 123rd day"),
+        ("a thirty-second clip", "a clip of 30 seconds"),
     ],
 )
 def test_numbers_of_several_words(words: str, digits: str) -> None:
@@ -167,6 +171,20 @@ def test_clauses_split_at_coordination_but_not_inside_a_list() -> None:
     assert clauses("Cats and dogs are allowed.") == ["Cats and dogs are allowed."]
     hours = "Tickets that come in between 22:00 and 7:00 are not looked at by anybody."
     assert clauses(hours) == [hours]
+
+
+def test_clauses_stand_in_the_sentence_as_they_are() -> None:
+    assert clauses("a and b are open") == ["a and b are open"]
+    assert clauses(" and the gate is open at night") == ["the gate is open at night"]
+
+
+def test_clauses_of_a_text_of_many_are_found_in_one_go() -> None:
+    many = "a and " * 33_000
+    assert clauses(many) == [many.strip()]
+    gap = " " * 200_000
+    assert clauses(f"The fee{gap}is 9 euros.") == [f"The fee{gap}is 9 euros."]
+    distinct = [f"gate {chr(97 + i % 26)} opens at night" for i in range(5000)]
+    assert clauses(" and ".join(distinct)) == distinct
 
 
 def test_clauses_together_are_the_sentence() -> None:

@@ -53,7 +53,6 @@ def test_a_real_models_scores_come_back_bit_for_bit(smollm: LlamaCppModel, tmp_p
     first = cached(scorer, tmp_path).score(PREMISE, claims[:1])
     both = cached(scorer, tmp_path)
     again = both.score(PREMISE, claims)
-    assert (both.hits, both.misses) == (1, 1)
     cache = ScoreCache(tmp_path / "pair-scores.sqlite")
     stored = CachedPairScorer(unloadable, scorer.id, scorer.sha256, cache).score(PREMISE, claims)
     assert first.tobytes() == fresh[:1].tobytes()
@@ -66,7 +65,6 @@ def test_only_what_is_missing_is_read_and_together(tmp_path: Path) -> None:
     own.score(PREMISE, ["a", "bb"])
     found = own.score(PREMISE, ["ccc", "a", "dddd", "ccc"])
     assert [hypotheses for _, hypotheses in scorer.calls] == [("a", "bb"), ("ccc", "dddd")]
-    assert (own.hits, own.misses) == (1, 5)
     plain = ScriptedScorer(by_length).score(PREMISE, ["ccc", "a", "dddd", "ccc"])
     assert found.tobytes() == plain.tobytes()
     assert own.score(PREMISE, []).shape == (0, 3)
@@ -76,10 +74,10 @@ def test_scores_of_another_way_of_reading_are_not_used(tmp_path: Path) -> None:
     scorer = ScriptedScorer(by_length)
     cached(scorer, tmp_path).score(PREMISE, ["a"])
     cache = ScoreCache(tmp_path / "pair-scores.sqlite")
-    for misses in (1, 0):
+    for _ in range(2):
         own = CachedPairScorer(lambda: scorer, scorer.id, scorer.sha256, cache, reading="windows")
         own.score(PREMISE, ["a"])
-        assert own.misses == misses
+        assert len(scorer.calls) == 2
 
 
 def test_everything_that_a_score_depends_on_is_in_the_key(tmp_path: Path) -> None:
@@ -101,8 +99,7 @@ def test_everything_that_a_score_depends_on_is_in_the_key(tmp_path: Path) -> Non
             scorer.id, scorer.sha256 = id_, sha256
             own = CachedPairScorer(lambda s=scorer: s, id_, sha256, cache)  # type: ignore[misc]
             own.score(premise, [hypothesis])
-            assert own.misses == 1
-    assert len(cache) == 4 * len(pairs)
+            assert len(scorer.calls) == 1
 
 
 def test_a_failure_is_not_kept_and_what_came_before_it_is(tmp_path: Path) -> None:
@@ -119,8 +116,8 @@ def test_a_failure_is_not_kept_and_what_came_before_it_is(tmp_path: Path) -> Non
     for _ in range(2):
         with pytest.raises(ScoringError):
             own.score(Premise("", "bad"), ["a"])
+    own.score(PREMISE, ["a"])
     assert len(scorer.calls) == 3
-    assert len(ScoreCache(tmp_path / "pair-scores.sqlite")) == 1
 
 
 def test_a_scorer_other_than_announced_is_refused(tmp_path: Path) -> None:
@@ -129,7 +126,6 @@ def test_a_scorer_other_than_announced_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ModelError, match="expected the scorer other"):
         own.score(PREMISE, ["a"])
-    assert len(ScoreCache(tmp_path / "v")) == 0
 
 
 def test_threads_load_a_scorer_once(tmp_path: Path) -> None:
@@ -209,7 +205,8 @@ def test_two_processes_share_a_file(tmp_path: Path) -> None:
     for process in running:
         _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err.decode()
-    assert len(ScoreCache(path)) == 60 * 4
+    keys = [name + b"%d" % i for name in (b"", b"x", b"y", b"z") for i in range(60)]
+    assert ScoreCache(path).get(keys).keys() == set(keys)
 
 
 def test_many_begin_a_file_at_once(tmp_path: Path) -> None:
@@ -217,14 +214,14 @@ def test_many_begin_a_file_at_once(tmp_path: Path) -> None:
     threads = 6
     together = Barrier(threads)
 
-    def begin(path: Path) -> int:
+    def begin(path: Path) -> dict[bytes, LogProbabilities]:
         together.wait()
-        return len(ScoreCache(path))
+        return ScoreCache(path).get([b"a"])
 
     with ThreadPoolExecutor(threads) as pool:
         for number in range(40):
             path = tmp_path / f"{number}.sqlite"
-            assert list(pool.map(begin, [path] * threads)) == [0] * threads
+            assert list(pool.map(begin, [path] * threads)) == [{}] * threads
 
 
 # ----------------------------------------------------------------------- load

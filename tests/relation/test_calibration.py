@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +192,12 @@ def test_a_store_keeps_one_calibration_a_scorer(tmp_path: Path) -> None:
         '{"schema": "factcheck.calibration/1", "calibrations": [7]}',
         '{"schema": "factcheck.calibration/1", "calibrations": [{"scorer": "m"}]}',
         '{"schema": "factcheck.calibration/1", "calibrations": 7}',
+        json.dumps(
+            {
+                "schema": "factcheck.calibration/1",
+                "calibrations": [asdict(entry()) | {"n": float("inf")}],
+            }
+        ),
     ],
 )
 def test_a_malformed_file_is_named_and_never_written_over(tmp_path: Path, text: str) -> None:

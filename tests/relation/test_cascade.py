@@ -65,6 +65,18 @@ def test_the_budget_goes_to_the_least_sure_pairs_of_all_premises() -> None:
     assert [*dict.fromkeys(told)] == [(0, 3), (1, 3), (3, 3)]
 
 
+@pytest.mark.parametrize("budget", [0, 2, 8])
+def test_a_budget_is_of_both_directions_together(budget: int) -> None:
+    """Of four passages with each other; no direction settles the other."""
+    premises = {p: Premise("", p) for p in "abcd"}
+    pairs = [(p, h) for p in premises for h in premises if p != h]
+    undecided = dict.fromkeys(pairs, OPEN)
+    model, fast, slow = cascade(undecided, undecided, budget=budget)
+    relate(pairs, premises, {p: p for p in premises}, model)
+    assert len(fast.read) == len(pairs)
+    assert len(slow.read) == budget
+
+
 def test_who_finds_that_too_many_are_to_be_read_says_so_before_the_first_is() -> None:
     model, fast, _ = cascade({}, {})
 

@@ -87,6 +87,13 @@ CASES: list[tuple[str, str, list[Status]]] = [
     ("The ride took 2 hours 30 minutes.", "The ride took 150 minutes.", [M]),
     ("The race is 26 miles and 385 yards long.", "The race is 385 yards long.", [X]),
     ("Notice is two weeks.", "Notice is 14 days.", [M]),
+    ("The player is 5 feet 11 inches tall.", "The player is 180 cm tall.", [M]),
+    ("The player is 5 ft 11 in tall.", "The player is 180 cm tall.", [M]),
+    ("The player is 180 cm tall.", "The player is 5 ft. 11½ in. tall.", [M]),
+    ("The player is 5 ft 11 in tall.", "The player is 5 ft 10 in tall.", [X]),
+    ("The player is 5 foot 11.", "The player is 180 cm tall.", [M]),
+    ("The 5-foot-11 player came from Ohio.", "The player is 1.80 m tall.", [M]),
+    ("The stage is 5 ft above 11 rows.", "The stage is 180 cm above the rows.", [X]),
     ("The walk is 5 km long.", "The walk is 5000 m long.", [M]),
     ("The walk is 5 km long.", "The walk is 3.1 miles long.", [M]),
     ("The walk is 5 km long.", "The walk is 5 miles long.", [X]),
@@ -105,6 +112,11 @@ CASES: list[tuple[str, str, list[Status]]] = [
     ("You pay 10 EUR per month.", "You pay 120 EUR per year.", [U]),
     ("You pay within 10 working days.", "You pay within 14 days.", [A]),
     ("You pay within 10 working days.", "You pay within 15 working days.", [X]),
+    # Powers are not read
+    ("It moves at 5 \u00d7 10^3 m/s.", "It moves at 5000 m/s.", [A]),
+    ("It moves at 5 x 10^{-3} m/s.", "It moves at 0.005 m/s.", [A]),
+    ("It moves at 5e-3 m/s.", "It moves at 0.005 m/s.", [A]),
+    ("It moves at 5000 m/s.", "It moves at 5 \u00d7 10^3 m/s.", []),
     # Percent and money
     ("The discount is 10 %.", "The discount is 10 percent.", [M]),
     ("The discount is 10 %.", "The discount is 15 per cent.", [X]),
@@ -192,6 +204,12 @@ CASES: list[tuple[str, str, list[Status]]] = [
     ("Staff work abroad for 20 days per calendar year.", "Staff work abroad 30 days a year.", [X]),
     ("The pump delivers 50 l/min.", "The pump delivers 60 litres per minute.", [X]),
     ("Adults take 2 tablets daily.", "Adults take 14 tablets per week.", [U]),
+    ("Take 2 tablets twice daily.", "Take 4 tablets a day.", [U]),
+    ("Take 4 tablets a day.", "Take 2 tablets 2 times a day.", [U, A]),
+    ("Take 2 tablets every six hours.", "Take 8 tablets a day.", [U]),
+    ("Take 2 tablets twice daily.", "Take 3 tablets twice daily.", [X]),
+    ("Take 2 tablets once daily.", "Take 3 tablets a day.", [X]),
+    ("Take 5 ml 3 times a day.", "Take 5 ml 2 times a day.", [M, X]),
     ("Staff get one day off every two years.", "Staff get three days off every two years.", [X, M]),
     # Parts, and numbers that are said twice
     ("The cruise takes 90 minutes.", "The cruise takes an hour and a half.", [M]),
@@ -218,17 +236,6 @@ def test_agreement(passage: str, claim: str, expected: list[Status]) -> None:
     assert match.n_mismatched == expected.count(X)
 
 
-def test_explanation_names_the_offending_pair() -> None:
-    match = compare_quantities(
-        "Probation lasts six weeks. Holidays last 30 days.", "Probation lasts 12 weeks."
-    )
-    assert match.explain() == "claim says 12 weeks, passage says six weeks"
-
-
-def test_nothing_to_explain_without_a_mismatch() -> None:
-    assert compare_quantities("It lasts six weeks.", "It lasts six weeks.").explain() == ""
-
-
 @pytest.mark.parametrize(
     "text",
     ["It has {} staff.", "Version 1.{} is out.", "It costs ${} million.", "It weighs {}.5 kg."],
@@ -240,10 +247,13 @@ def test_a_number_too_long_to_be_one_is_passed_over(text: str, digits: str) -> N
     assert (found.claim.text, found.status) == ("12 days", Status.MATCHED)
 
 
-def test_spans_are_those_of_the_texts() -> None:
+def test_an_ordinal_with_many_points_is_passed_over() -> None:
+    (found,) = compare_quantities("Rule 7. 12 days.", "See 1.2.3.4.5th of it. 12 days.").comparisons
+    assert (found.claim.text, found.status) == ("12 days", Status.MATCHED)
+
+
+def test_spans_are_those_of_the_claim() -> None:
     passage = "In 1987, about 5.1 million people paid between $3 and $5 per month."
     claim = "5.1 million people paid $9 per month in 1990."
     for c in compare_quantities(passage, claim).comparisons:
         assert claim[c.claim.start : c.claim.end] == c.claim.text
-        if c.passage:
-            assert passage[c.passage.start : c.passage.end] == c.passage.text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,7 @@ def test_the_default_models_come_with_thresholds() -> None:
         {"alpha": 0},
         {"alpha": None},
         {"claims": 0},
+        {"claims": float("inf")},
         {"supported": "high"},
         {"contradicted": float("nan")},
     ],
@@ -160,7 +162,17 @@ def test_a_store_keeps_one_of_each(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"schema": "factcheck.risk/2"}', '{"schema": "x"}'])
+ENDLESS = json.dumps(
+    {
+        "schema": "factcheck.risk/2",
+        "thresholds": [asdict(entry()) | {"thresholds": TABLE | {"claims": float("inf")}}],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"schema": "factcheck.risk/2"}', '{"schema": "x"}', ENDLESS]
+)
 def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "risk.json").write_text(text)
     with pytest.raises(StoreError, match=r"risk\.json: not a file of thresholds: ") as found:

@@ -324,6 +324,19 @@ def test_junit_is_not_taken_over(whole: dict[str, Any]) -> None:
     assert taken.find("testsuite/testcase").get("name") == one_line(HOSTILE)
 
 
+def test_junit_holds_whatever_a_stored_run_says(whole: dict[str, Any]) -> None:
+    """Beside the texts, what the package itself writes into a run."""
+    tags = [e.tag for e in suites(to_junit([whole])).iter()]
+    whole["run"]["started"] = whole["atoms"][5]["kind"] = HOSTILE
+    for evidence in (e for a in whole["atoms"] for e in a["evidence"]):
+        evidence["relation"] = HOSTILE
+    taken = suites(to_junit([whole]))
+    assert [e.tag for e in taken.iter()] == tags
+    assert taken.find("testsuite").get("timestamp") == one_line(HOSTILE)
+    (skipped,) = taken.iter("skipped")
+    assert skipped.get("message") == f"not check-worthy: {one_line(HOSTILE)}"
+
+
 def test_places_are_percent_encoded_and_back() -> None:
     for path in ("ü/x y.md", "a?b#c.md", "[x].md"):
         assert unquote(file_location(path)["uri"]) == path

@@ -86,3 +86,10 @@ def test_what_is_no_table_of_records(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(data)
     line = refused("verify", tmp_path / "x.parquet")
     assert "x.parquet" in line
+
+
+@pytest.mark.parametrize("command", ["verify", "atoms"])
+def test_a_table_without_a_row_holds_no_answer(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(table(parquet([{"output": "Leave is 25 days."}])).slice(0, 0), path)
+    assert refused(command, path) == f"{path}: holds no answer"

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from typing import Any
 
 import cmarkgfm
@@ -388,6 +388,27 @@ def test_markdown_is_not_taken_over() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "&amp;amp;" in html
     assert "[link](http://evil)" in html
+
+
+def test_what_a_stored_run_says_of_itself_takes_nothing_over() -> None:
+    """A file may say anything, also where the package writes words of its own."""
+    harmless = to_dict(run(assessment(*ALL)))
+    value = json.loads(json.dumps(harmless))
+    value["run"] |= {"signature": HOSTILE, "started": HOSTILE, "seconds": {HOSTILE: 1.0}}
+    value["run"]["models"] = [{"role": HOSTILE, "id": HOSTILE, "sha256": HOSTILE}]
+    value["run"]["index"] |= {"chunks": HOSTILE, "digest": HOSTILE}
+    value["inference"]["method"] = value["atoms"][5]["kind"] = HOSTILE
+    value["summary"]["counts"][HOSTILE] = 1
+    for evidence in (e for a in value["atoms"] for e in a["evidence"]):
+        evidence["relation"] = HOSTILE
+    text, page = to_text(value, width=2000, colour=False), to_markdown(value)
+    for shown in (text, page):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", shown)
+    html = rendered(page).replace("\u200b", "")
+    tags = sorted(re.findall(r"<(/?\w+)", rendered(to_markdown(harmless))))
+    # Of the two sides of the conflict one is left, of the same relation.
+    assert sorted([*re.findall(r"<(/?\w+)", html), "li", "/li"]) == tags
+    assert html.count(f"<code>{escape(one_line(HOSTILE), quote=False)}</code>") == 3
 
 
 LIVE = (

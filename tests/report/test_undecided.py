@@ -163,7 +163,18 @@ def test_a_comparison_names_the_verdict_and_the_thresholds(whole: dict[str, Any]
     before = to_dict(run(assessment(*(supported if a.atom.id == "a3" else a for a in ALL))))
     found = compare(before, whole)
     assert [(c.old.verdict, c.new.verdict) for c in found.changed] == [("supported", "undecided")]
-    assert [d.name for d in found.made_with] == ["thresholds"]
+    assert [d.name for d in found.made_with] == ["thresholds of verdicts"]
+
+
+def test_a_comparison_tells_the_thresholds_from_the_setting(whole: dict[str, Any]) -> None:
+    shipped = Settings.effective({"thresholds": "shipped"})
+    before = to_dict(replace(run(assessment(*ALL)), settings=shipped, risk=RISK))
+    (setting,) = compare(before, whole).made_with
+    assert (setting.name, setting.old, setting.new) == ("thresholds", "shipped", "own")
+    before["run"]["risk"] = None
+    setting, fitted = compare(before, whole).made_with
+    assert (setting.name, fitted.name) == ("thresholds", "thresholds of verdicts")
+    assert (fitted.old, fitted.new) == (None, whole["run"]["risk"])
 
 
 def test_a_run_with_other_thresholds_is_another_run(whole: dict[str, Any]) -> None:

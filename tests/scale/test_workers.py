@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import sys
 import threading
@@ -36,6 +37,8 @@ from factcheck_local.models.contracts import FloatArray
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.settings import Settings
+from factcheck_local.scale import embedding as embedding_module
+from factcheck_local.scale import pool as pool_module
 from factcheck_local.scale.cluster import ATTEMPTS, connected
 from factcheck_local.scale.embedding import EmbeddingWorker, SharedEmbedder
 from factcheck_local.scale.pool import Pool
@@ -300,6 +303,36 @@ def test_of_answers_that_a_worker_is_lost_over_the_others_are_verified(ray: Node
         }
 
 
+class Known(Scripted):
+    """One whose process can be found: a file in the plan's folder has its number as its name."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self._place = plan.seen_from
+
+    def ready(self) -> dict[str, Any] | FactcheckError:
+        (self._place / str(os.getpid())).touch()
+        return super().ready()
+
+
+def test_a_worker_that_died_while_it_waited_does_not_count_against_an_answer(
+    ray: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_module, "ATTEMPTS", 1)
+
+    def tasks() -> Iterator[tuple[int, Tasks]]:
+        # The first is asked for when a worker waits for it.
+        for process in tmp_path.iterdir():
+            os.kill(int(process.name), signal.SIGKILL)
+        yield 0, Tasks({n: Task(Record(Answer(text))) for n, text in enumerate(("a", "b"))})
+
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        pool = Pool(module, Plan(Settings(), None, tmp_path), Known)
+        assert list(pool.verify(tasks())) == [(0, {0: {"said": "a"}, 1: {"said": "b"}})]
+    assert pool.lost >= 1
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -431,6 +464,44 @@ def test_where_no_worker_starts_again_the_others_go_on(ray: Nodes, tmp_path: Pat
                 for found in [pool.submit(shared.embed, ["end"]) for _ in range(2)]:
                     with pytest.raises(FactcheckError, match=r"^no worker is left: "):
                         found.result(timeout=60)
+
+
+def test_a_worker_that_died_while_it_waited_does_not_count_against_passages(
+    ray: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_module, "ATTEMPTS", 1)
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        with SharedEmbedder(module, "mortal", Mortal) as shared:
+            before = processes(shared)
+            for process in before:
+                os.kill(int(process), signal.SIGKILL)
+            after = processes(shared)
+            assert len(after) == shared.workers == len(before), "another in the place of each"
+            assert not after & before
+            with pytest.raises(FactcheckError, match="1 workers were lost over the same passages"):
+                shared.embed(["end"])
+
+
+class Changed(Alone):
+    """Where one ended, the next one has another embedder."""
+
+    def ready(self) -> tuple[str, str, int] | FactcheckError:
+        return ("mortal", "1" * 64 if self._dead.exists() else "0" * 64, 2)
+
+
+def test_where_the_next_worker_is_refused_the_others_go_on(ray: Nodes, tmp_path: Path) -> None:
+    with connected(ray.address) as module:
+        module.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        with SharedEmbedder(module, str(tmp_path), Changed) as shared:
+            with pytest.raises(ModelError, match=r"^worker on \S+: has another .* than the others"):
+                shared.embed(["once"])
+            assert len(processes(shared)) == 1
+            # With the last one nobody waits for a worker that does not come.
+            with pytest.raises(ModelError, match="has another"):
+                shared.embed(["end"])
+            with pytest.raises(FactcheckError, match=r"^no worker is left: "):
+                shared.embed(["a"])
 
 
 def test_an_index_by_workers_is_the_one_made_here(ray: Nodes, desk: Path) -> None:

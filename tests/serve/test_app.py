@@ -17,7 +17,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from factcheck_local import Store, sync
-from factcheck_local.core.errors import StoreError
+from factcheck_local.core.errors import InputError, StoreError
 from factcheck_local.models.add import add_server
 from factcheck_local.models.cards import data_directory
 from factcheck_local.models.registry import load_model
@@ -29,7 +29,7 @@ from factcheck_local.serve import service as service_module
 from factcheck_local.serve import worker as worker_module
 from factcheck_local.serve.access import Keys
 from factcheck_local.serve.app import create_app
-from factcheck_local.serve.audit import state_of, verified
+from factcheck_local.serve.audit import verified
 from factcheck_local.serve.outbox import Outbox
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.worker import Worker
@@ -531,7 +531,7 @@ def test_a_check_that_cannot_be_done_says_why(serve: Serve) -> None:
         ({"answer": "A.", "settings": {"rerank": "other"}}, "names a model that is not loaded"),
         ({"answer": "A.", "settings": {"k": 0}}, "k: expected"),
         ({"answer": "A.", "settings": {"k": 10**9}}, "k: expected a whole number from 1 to 1000"),
-        ({"answer": "A.", "settings": {"assessor": "factscore"}}, "is for comparisons only"),
+        ({"answer": "A.", "settings": {"assessor": "factscore"}}, "is there to be compared with"),
         ({"answer": "A.", "settings": {"budget": 3}}, "budget: has no effect"),
         ({"answer": "A.", "settings": {"where": ["nonsense"]}}, "expected a condition"),
         (
@@ -661,9 +661,27 @@ def test_what_needs_no_key_is_open_to_read(serve: Serve) -> None:
     assert client.get("/v1/none").status_code == 401
 
 
-def test_keys_that_cannot_be_read_are_no_fault_of_the_caller_s(serve: Serve) -> None:
+def kept_key(**changes: object) -> str:
+    """A file of keys with one that is not as it was written."""
+    kept = {"name": "ann", "sha256": "0" * 64, "scopes": ["check"], "groups": None, "created": 0.0}
+    return json.dumps([kept | changes])
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "{",
+        "[" * 200_000,
+        kept_key(sha256=7),
+        kept_key(sha256="\u00e9" * 64),
+        kept_key(name=["ann"]),
+        kept_key(scopes=[["check"]]),
+    ],
+    ids=lambda kept: kept[:40],
+)
+def test_keys_that_cannot_be_read_are_no_fault_of_the_caller_s(serve: Serve, kept: str) -> None:
     client = serve(needs_key=True)
-    (service_of(client).config.folder / "keys.json").write_text("{")
+    (service_of(client).config.folder / "keys.json").write_text(kept)
     answered = client.get("/v1/checks", headers={"Authorization": "Bearer fck_guess"})
     assert answered.status_code == 503
     assert answered.headers["content-type"] == "application/problem+json"
@@ -686,6 +704,14 @@ def test_a_revoked_key_does_not_come_back(serve: Serve, monkeypatch: pytest.Monk
     Keys(keys._path).add("bob", ["check"], None)
     keys.revoke("ann")
     assert [key.name for key in keys.all()] == ["bob"]
+
+
+@pytest.mark.parametrize("name", ["local", "server", "console"])
+def test_no_key_is_named_as_somebody_without_one_is_logged(tmp_path: Path, name: str) -> None:
+    keys = Keys(tmp_path / "keys.json")
+    with pytest.raises(InputError, match=f"'{name}' is somebody without a key in the audit log"):
+        keys.add(name, ["check"], None)
+    assert keys.all() == ()
 
 
 def test_each_route_needs_a_key_of_its_scope(serve: Serve) -> None:
@@ -931,7 +957,6 @@ def test_the_audit_log_says_who_did_what_and_no_text(serve: Serve) -> None:
         ("ann", "search"),
     ]
     assert entries[0]["about"]["check"] == id_
-    assert state_of(log).lines == 3
     assert not any(word in log.read_text() for word in ("27 days", "secret", "Leave"))
 
 
@@ -948,6 +973,20 @@ def test_a_folder_is_one_server_s_at_a_time(serve: Serve, config: Config) -> Non
     assert len(Outbox(service.jobs).due("https://hooks.example/")) == 1
     client = serve()
     assert client.get(f"/v1/checks/{id_}").json()["state"] == "cancelled"
+
+
+def test_what_nobody_foresaw_is_a_problem_without_its_words(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_caller: object) -> None:
+        raise LookupError("the words of a document")
+
+    client = serve()
+    monkeypatch.setattr(service_of(client), "sources", broken)
+    answered = client.get("/v1/sources")
+    assert answered.status_code == 500
+    assert answered.headers["content-type"] == "application/problem+json"
+    assert answered.json()["detail"] == "an error of the server"
 
 
 def test_operations(serve: Serve) -> None:

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factcheck_local.cli import cli
-from factcheck_local.core.errors import FactcheckError
-from factcheck_local.serve.audit import NOTHING, AuditError, AuditLog, state_of, verified
+from factcheck_local.core.errors import FactcheckError, StoreError
+from factcheck_local.serve.audit import NOTHING, AuditError, AuditLog, verified
 
 
 @pytest.fixture
@@ -30,14 +30,12 @@ def test_lines_are_chained(log: Path) -> None:
     assert [entry["number"] for entry in entries] == [1, 2, 3, 4]
     assert [entry["previous"] for entry in entries] == [NOTHING, *(e["hash"] for e in entries[:-1])]
     assert entries[2]["about"] == {"passages": ["p2"]}
-    assert state_of(log).last == entries[-1]["hash"]
     assert log.stat().st_mode & 0o077 == 0
 
 
 def test_of_an_empty_log_nothing_is_wrong(tmp_path: Path) -> None:
     log = tmp_path / "empty"
     log.touch()
-    assert state_of(log).last == NOTHING
     done = CliRunner().invoke(cli, ["audit", "verify", str(log), "--expect", NOTHING])
     assert done.stdout == f"0 lines hold; the last hash is {NOTHING}\n"
 
@@ -55,7 +53,7 @@ def test_no_byte_can_be_changed(
     put = data.draw(st.integers(0, 255).filter(lambda b: b != whole[at]))
     path.write_bytes(whole[:at] + bytes([put]) + whole[at + 1 :])
     with pytest.raises(AuditError, match=r"line \d"):
-        state_of(path)
+        list(verified(path))
 
 
 @pytest.mark.parametrize("kept", [(0, 2, 3), (1, 2, 3), (0, 2, 1, 3), (0, 1, 1, 2, 3)])
@@ -63,14 +61,24 @@ def test_no_line_can_be_taken_out_moved_or_doubled(log: Path, kept: tuple[int, .
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[n] for n in kept))
     with pytest.raises(AuditError, match="does not follow from the line before"):
-        state_of(log)
+        list(verified(log))
+
+
+@pytest.mark.parametrize("line", ["[" * 200_000, "[]", "{}", '{"number":1,"hash":'])
+def test_what_is_no_line_of_a_log_is_said_so_whatever_it_is(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "audit.jsonl"
+    path.write_text(f"{line}\n")
+    with pytest.raises(AuditError, match="line 1: is no line of an audit log"):
+        CliRunner().invoke(cli, ["audit", "verify", str(path)], catch_exceptions=False)
+    with pytest.raises(StoreError, match="its last line is damaged"):
+        AuditLog(path).add("ann", "search", k=1)
 
 
 def test_a_line_that_was_torn_is_named_and_the_chain_goes_on(log: Path) -> None:
     whole = log.read_bytes()
     log.write_bytes(whole + b'{"number":5,"ti')
     with pytest.raises(AuditError, match="line 5: is no line of an audit log"):
-        state_of(log)
+        list(verified(log))
     AuditLog(log).add("ann", "search", k=1)
     assert log.read_bytes().startswith(whole)
     assert [entry["what"] for entry in verified(log)][4:] == ["audit.torn", "search"]
@@ -84,7 +92,7 @@ def test_a_line_may_be_longer_than_what_is_read_at_once(tmp_path: Path, torn: st
     with path.open("a") as file:
         file.write(torn)
     AuditLog(path).add("ann", "search", k=1)
-    assert state_of(path).lines == (5 if torn else 4)
+    assert len(list(verified(path))) == (5 if torn else 4)
 
 
 ADD = """
@@ -100,7 +108,7 @@ def test_several_processes_add_to_one_chain(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     processes = [subprocess.Popen([sys.executable, "-c", ADD, str(path)]) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
-    assert state_of(path).lines == 30
+    assert len(list(verified(path))) == 30
 
 
 def test_the_command_proves_and_exports(log: Path) -> None:
@@ -109,7 +117,7 @@ def test_the_command_proves_and_exports(log: Path) -> None:
         assert done.exit_code == 0
         return done.stdout
 
-    before = state_of(log).last
+    before = list(verified(log))[-1]["hash"]
     assert run("verify", str(log)) == f"4 lines hold; the last hash is {before}\n"
     AuditLog(log).add("bob", "key.added")
     assert run("verify", str(log), "--expect", before).startswith("5 lines hold")

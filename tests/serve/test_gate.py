@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from factcheck_local.core.progress import silent
 from factcheck_local.serve import gate
+from factcheck_local.serve.check import Problem
 from factcheck_local.serve.gate import Gate, Message, Rates, Receive, Send
-from factcheck_local.serve.problems import Problem
 
 Serve = Callable[..., TestClient]
 

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from factcheck_local import Store
 from factcheck_local.serve.audit import verified
-from factcheck_local.serve.indexing import Indexer
+from factcheck_local.serve.indexing import index_next
 from factcheck_local.serve.jobs import Jobs
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.supervisor import Supervisor
@@ -36,8 +36,7 @@ def docs(config: Config) -> Path:
 def index(client: TestClient) -> None:
     """Do what waits, in this process."""
     service = service_of(client)
-    indexer = Indexer(service.indexing, service.config.store, service.config.folders)
-    while indexer.do_next():
+    while index_next(service.indexing, service.config.store, service.config.folders):
         pass
 
 
@@ -91,7 +90,7 @@ def test_one_that_is_cancelled_amid_it_goes_no_further(serve: Serve, docs: Path)
             self.cancel(job["id"])
             return super().tell(*told)  # type: ignore[arg-type]
 
-    Indexer(Cancelling(service.indexing.path), service.config.store, {"house": str(docs)}).do_next()
+    index_next(Cancelling(service.indexing.path), service.config.store, {"house": str(docs)})
     assert client.get(f"/v1/index/{job['id']}").json()["state"] == "cancelled"
     with Store.open(service.config.store) as store:
         assert store.count() == 3
@@ -108,8 +107,20 @@ def test_a_folder_that_is_gone_is_a_failure(serve: Serve, docs: Path) -> None:
     job = client.get(place).json()
     assert job["state"] == "failed"
     assert "nowhere" in job["problem"]
-    assert client.get("/v1/index/none").status_code == 404
+    missing = client.get("/v1/index/none")
+    assert (missing.status_code, missing.json()["detail"]) == (404, "no such job")
     assert client.get("/v1/index/none/events").status_code == 404
+
+
+def test_one_that_ran_when_the_server_was_killed_waits_for_one_with_folders(
+    serve: Serve, docs: Path
+) -> None:
+    client = serve(folders={"house": str(docs)})
+    place = client.post("/v1/index", json={"folder": "house"}).headers["location"]
+    assert service_of(client).indexing.claim() is not None
+    client = serve()
+    assert client.get(place).json()["state"] == "queued"
+    assert client.delete(place).json()["state"] == "cancelled"
 
 
 def test_who_sees_a_part_of_the_sources_gets_counts(serve: Serve, docs: Path) -> None:

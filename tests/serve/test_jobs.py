@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from factcheck_local.core import sqlite as sqlite_module
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.sqlite import connect
 from factcheck_local.serve import jobs as module
-from factcheck_local.serve.check import ENDED, Claimed, KeyReused, QueueFull
+from factcheck_local.serve.check import ENDED, Claimed, Problem
 from factcheck_local.serve.jobs import Jobs
 
 
@@ -79,25 +80,21 @@ def test_an_idempotency_key_stands_for_one_request(jobs: Jobs) -> None:
     first = submit(jobs, "one", key="k")
     jobs.cancel(first)
     assert submit(jobs, "one", key="k") == first, "whatever became of it"
-    with pytest.raises(KeyReused):
+    with pytest.raises(Problem, match="came with another request before") as refused:
         submit(jobs, "two", key="k")
+    assert refused.value.status == 409
     # The outcome may be decided by something else by now; the request is the same.
     asked = {"body": "one"}
     assert jobs.submit("ann", asked, "one of another index", most=10, key="k").id == first
     assert submit(jobs, "two", owner="bob", key="k") != first
-    # A version before kept the check's digest with the key.
-    with jobs.writing() as db:
-        db.execute("UPDATE keys_used SET digest = 'of before'")
-    assert submit(jobs, "one", key="k") == first
-    with pytest.raises(KeyReused):
-        submit(jobs, "two", key="k")
 
 
 def test_a_full_queue_takes_no_more(jobs: Jobs) -> None:
     for n in range(3):
         jobs.submit("ann", {}, str(n), most=3)
-    with pytest.raises(QueueFull, match="3 checks wait already"):
+    with pytest.raises(Problem, match="3 checks wait already") as refused:
         jobs.submit("ann", {}, "3", most=3, key="k")
+    assert (refused.value.status, refused.value.headers) == (429, {"Retry-After": "30"})
     jobs.submit("ann", {}, "1", most=3)
     assert jobs.counts() == {"queued": 3}
     claim(jobs)
@@ -162,14 +159,14 @@ def test_one_owner_does_not_fill_the_queue(jobs: Jobs) -> None:
 
     first = ask("ann", "0")
     ask("ann", "1")
-    with pytest.raises(QueueFull, match="2 of your checks wait already"):
+    with pytest.raises(Problem, match="2 of your checks wait already"):
         ask("ann", "2")
     assert ask("ann", "0") == first, "the same is no other one"
     ask("bob", "0")
     claim(jobs)
     ask("ann", "2")
     ask("bob", "1")
-    with pytest.raises(QueueFull, match="4 checks wait already"):
+    with pytest.raises(Problem, match="4 checks wait already"):
         ask("cid", "0")
 
 
@@ -178,7 +175,7 @@ def test_a_state_is_told_without_what_was_asked(jobs: Jobs) -> None:
     with jobs.writing() as db:
         db.execute("UPDATE checks SET request = 'no JSON'")
     assert jobs.state(id_) == "queued"
-    with pytest.raises(KeyError):
+    with pytest.raises(Problem, match="no such check"):
         jobs.state("none")
 
 
@@ -203,7 +200,7 @@ def test_what_is_let_go_of_does_not_stay_in_the_file(
         db.execute("PRAGMA secure_delete = OFF")
         return db
 
-    monkeypatch.setattr(module, "connect", built_otherwise)
+    monkeypatch.setattr(sqlite_module, "connect", built_otherwise)
     jobs = Jobs(tmp_path / "checks.sqlite")
     text = "in secret " * 1000
     id_ = jobs.submit("ann", {"body": text}, "one", most=9).id
@@ -227,8 +224,9 @@ def test_a_cancelled_check_gets_no_result(jobs: Jobs) -> None:
     assert jobs.cancel(id_).state == "cancelled"
     assert names(jobs, id_) == ["queued", "running", "cancelled"]
     for call in (jobs.find, jobs.cancel, jobs.result, jobs.state):
-        with pytest.raises(KeyError):
+        with pytest.raises(Problem, match="no such check") as missing:
             call("none")
+        assert missing.value.status == 404
 
 
 def test_lists_are_paged_and_filtered(jobs: Jobs) -> None:

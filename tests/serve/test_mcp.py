@@ -371,6 +371,27 @@ def test_a_call_that_is_cancelled_ends_its_check(held: Served, mode: str) -> Non
     asyncio.run(give_up())
 
 
+def test_a_call_that_is_cancelled_leaves_a_check_that_somebody_else_was_given(held: Served) -> None:
+    jobs, key = held.service.jobs, held.key("cam", "check")
+    claim = "Somebody else waits for the end of this."
+    atom = {"id": "claim", "text": claim, "original": claim}
+
+    async def give_up() -> None:
+        async with held.client(key) as client:
+            call = asyncio.create_task(client.call_tool("check_claim", {"claim": claim}))
+            claimed = await asyncio.to_thread(wait_for, jobs.claim)
+            with httpx.Client(trust_env=False, headers={"Authorization": f"Bearer {key}"}) as http:
+                same = {"record": {"output": claim, "atoms": [atom]}}
+                given = http.post(held.url.replace("/mcp", "/v1/checks"), json=same).json()
+            assert given["id"] == claimed.check.id
+            call.cancel()
+            await asyncio.wait([call])
+            await asyncio.sleep(1.5)  # until the server has seen it
+            assert jobs.fail(claimed, "nothing is wrong, and it is due")
+
+    asyncio.run(give_up())
+
+
 def test_a_check_that_fails_is_an_error_and_no_verdict(held: Served) -> None:
     jobs, key = held.service.jobs, held.key("fay", "check")
 

@@ -129,6 +129,16 @@ def test_its_output_is_the_protocol_alone_and_it_goes_when_told(
     assert folders(tmp_path) == [], "nothing is kept"
 
 
+def test_it_needs_no_library_that_only_the_server_s_numbers_need(config: Config) -> None:
+    code = (
+        "import sys; sys.modules['prometheus_client'] = None\n"
+        "from factcheck_local.cli import script; script()"
+    )
+    command = [sys.executable, "-c", code, *arguments(config)[2:]]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout) == (0, b""), done.stderr
+
+
 def test_what_is_missing_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     done = CliRunner().invoke(cli, ["mcp"])

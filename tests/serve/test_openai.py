@@ -80,15 +80,20 @@ def working(client: TestClient, llm: Callable[[Any], str] | None = None) -> Iter
         thread.join()
 
 
-def completion(content: object, **more: object) -> dict[str, Any]:
+def completion(content: object, reason: str = "stop", **more: object) -> dict[str, Any]:
     message = {"role": "assistant", "content": content}
-    return {"id": "c1", "choices": [{"index": 0, "message": message}], **more}
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return {"id": "c1", "choices": [choice], **more}
 
 
 def chunk(content: str, **more: object) -> str:
     delta = {"index": 0, "delta": {"content": content}, "finish_reason": None}
     shown = {"id": "c1", "object": "chat.completion.chunk", "created": 7, "model": "m"}
     return f"data: {json.dumps({**shown, 'choices': [delta], **more})}\n\n"
+
+
+def ending(reason: str) -> str:
+    return chunk("", choices=[{"index": 0, "delta": {}, "finish_reason": reason}])
 
 
 def events(text: str) -> list[Any]:
@@ -106,7 +111,8 @@ def check_refuted(found: dict[str, Any]) -> None:
 
 
 def test_a_real_server_plain_and_streamed(serve: Serve, tmp_path: Path) -> None:
-    asked = CHAT | {"model": "smollm", "max_tokens": 12, "temperature": 0}
+    # One sentence, whole.
+    asked = CHAT | {"model": "smollm", "max_tokens": 60, "temperature": 0, "stop": ["."]}
     with llama_server(tmp_path, "--n_ctx", "256") as url:
         client = serve(openai=ServerOptions(url))
         assert client.get("/v1/models").json()["data"][0]["id"] == "smollm"
@@ -270,11 +276,50 @@ def test_a_stream_that_breaks_off_says_so(serve: Serve, behind: Behind) -> None:
     assert service_of(client).jobs.counts() == {}
 
 
-def test_a_stream_without_an_end_is_checked(serve: Serve, behind: Behind) -> None:
-    parts = [chunk(WRONG).rstrip()]
+def test_a_stream_that_says_its_end_by_its_reason_alone_is_checked(
+    serve: Serve, behind: Behind
+) -> None:
+    parts = [chunk(WRONG), ending("stop").rstrip()]
     client = serve(openai=ServerOptions(behind(lambda _: Answer(iter(parts), headers=STREAM)).url))
-    _, last = events(client.post(PATH, json=CHAT, params={"wait": 0}).text)
+    *_, last = events(client.post(PATH, json=CHAT, params={"wait": 0}).text)
     assert last["factcheck"]["state"] == "queued"
+
+
+DONE = "data: [DONE]\n\n"
+FAILED = f"data: {json.dumps({'error': {'message': 'out of memory'}})}\n\n"
+HALVES = {
+    "no end": ([chunk(WRONG)], "the model server's stream has no end"),
+    "an error": ([chunk(WRONG), FAILED, DONE], "the model server broke off with an error"),
+    "an error alone": ([FAILED, DONE], "the model server broke off with an error"),
+    "its length": (
+        [chunk(WRONG), ending("length"), chunk("", choices=[]), DONE],
+        "the answer was cut off (finish_reason length)",
+    ),
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_half_an_answer_is_not_checked(serve: Serve, behind: Behind, half: str) -> None:
+    parts, why = HALVES[half]
+    client = serve(openai=ServerOptions(behind(lambda _: Answer(iter(parts), headers=STREAM)).url))
+    text = client.post(PATH, json=CHAT, params={"wait": 0}).text
+    assert text.startswith("".join(parts).removesuffix(DONE)), "it comes, all the same"
+    found = [one["factcheck"] for one in events(text) if "factcheck" in one]
+    assert found == [{"state": "skipped", "problem": why}]
+    assert service_of(client).jobs.counts() == {}
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_an_answer_that_was_cut_off_is_not_checked(
+    serve: Serve, behind: Behind, reason: str
+) -> None:
+    sent = completion(WRONG, reason)
+    client = serve(openai=ServerOptions(behind(lambda _asked: Answer(sent)).url))
+    answered = client.post(PATH, json=CHAT, params={"wait": 0}).json()
+    why = f"the answer was cut off (finish_reason {reason})"
+    assert answered.pop("factcheck") == {"state": "skipped", "problem": why}
+    assert answered == sent
+    assert service_of(client).jobs.counts() == {}
 
 
 LIMITED = Answer({"error": {"message": "slow down"}}, 429, {"Retry-After": "3"})

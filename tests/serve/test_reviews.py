@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -120,6 +118,12 @@ def test_labels_of_passages_go_to_calibrate_where_all_say_the_same(
             assert client.post(path, json=body, headers=who).json()["evidence"] == {passage: label}
     wrong = {"verdict": "supported", "evidence": {passages[0]: "perhaps"}}
     assert client.post(path, json=wrong, headers=ann).status_code == 422
+    for passage in ("none", passages[0]):
+        unknown = {"verdict": "supported", "evidence": {passage: "neutral"}}
+        refused = client.post(path, json=unknown, headers=ann)
+        said = f"evidence: no such passage of this claim: {passage!r}"
+        assert (refused.status_code, refused.json()["detail"]) == (422, said)
+    assert len(client.get(f"/v1/checks/{id_}/reviews", headers=ann).json()["reviews"]) == 4
     lines = [json.loads(x) for x in client.get("/v1/reviews.jsonl", headers=ann).text.splitlines()]
     (pair,) = [line for line in lines if line["kind"] == "relation"]
     text = next(c["text"] for c in result["contexts"] if c["id"] == passages[0])
@@ -128,20 +132,6 @@ def test_labels_of_passages_go_to_calibrate_where_all_say_the_same(
     (tmp_path / "labels.jsonl").write_text(client.get("/v1/reviews.jsonl", headers=ann).text)
     with pytest.raises(InputError, match=r"pairs, and .* got 1: "):
         _read_pairs(str(tmp_path / "labels.jsonl"))
-
-
-def test_reviews_of_before_there_were_labels_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "reviews.sqlite"
-    Reviews(path).add("x", "a", "ann", "supported", "")
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("ALTER TABLE reviews DROP COLUMN evidence")
-        db.commit()
-    reviews = Reviews(path)
-    reviews.add("x", "a", "bob", "unclear", "", {"p": "neutral"})
-    assert [(r.reviewer, r.evidence) for r in reviews.all("x")] == [
-        ("ann", {}),
-        ("bob", {"p": "neutral"}),
-    ]
 
 
 @pytest.mark.parametrize(

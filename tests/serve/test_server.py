@@ -19,13 +19,14 @@ from click.testing import CliRunner
 from factcheck_local.cli import cli
 from factcheck_local.core.errors import FactcheckError, StoreError
 from factcheck_local.serve import supervisor as supervisor_module
-from factcheck_local.serve.audit import state_of
+from factcheck_local.serve.audit import verified
 from factcheck_local.serve.check import ENDED
 from factcheck_local.serve.connections import ImpatientProtocol
 from factcheck_local.serve.jobs import ATTEMPTS, Jobs
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.supervisor import Supervisor
 from factcheck_local.serve.worker import Task
+from tests.cli.helpers import factcheck
 
 from .conftest import asked
 
@@ -119,7 +120,7 @@ def test_nothing_is_lost_or_doubled_whoever_is_killed(running: Running) -> None:
         told = [event.name for event in jobs.events(id_)]
         assert [name for name in told if name in ENDED] == ["done"]
         assert running.client.get(f"/v1/checks/{id_}").json()["result"]["atoms"]
-    assert state_of(running.folder / "audit.jsonl").lines == len(made)
+    assert len(list(verified(running.folder / "audit.jsonl"))) == len(made)
     # It ends when it is told to, and takes its worker with it.
     (worker,) = children(running.process.pid)
     running.process.terminate()
@@ -233,6 +234,19 @@ def test_what_is_no_certificate_is_named(config: Config) -> None:
     assert said.startswith(f"{none} and {none}: no certificate and its key: ")
 
 
+def test_a_port_that_is_taken_is_one_line(config: Config) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        place = ["--store", str(config.store), "--data", str(config.folder), "--port", port]
+        done = factcheck("serve", *place, "--set", "llm=smollm2-135m", "--set", "relation=encoder")
+    assert (done.code, done.out) == (2, "")
+    where, said = done.err.splitlines()
+    assert where.startswith("serving ")
+    assert said == f"factcheck: 127.0.0.1:{port}: cannot be listened on: address already in use"
+
+
 def test_help_shows_options_settings_and_what_is_below() -> None:
     said = CliRunner().invoke(cli, ["serve", "--help"]).stdout
     for part in ("--behind-proxy", "--set NAME=VALUE", "keys  Add, list and revoke"):
@@ -261,7 +275,7 @@ def test_keys_are_made_listed_and_revoked(config: Config) -> None:
     refused = CliRunner().invoke(cli, [*place, "add", "cy", "--scope", "check", "--as", "hr,"])
     assert refused.exit_code == 2
     run("revoke", "bob")
-    assert state_of(config.folder / "audit.jsonl").lines == 4
+    assert len(list(verified(config.folder / "audit.jsonl"))) == 4
 
 
 def test_help_needs_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

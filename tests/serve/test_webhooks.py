@@ -8,6 +8,7 @@ import hmac
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -39,12 +40,14 @@ class Receiver:
 
     def __init__(self, *statuses: int) -> None:
         self.got: list[tuple[dict[str, str], bytes]] = []
+        self.pause = 0.0
         receiver, left = self, list(statuses)
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 receiver.got.append(({k.lower(): v for k, v in self.headers.items()}, body))
+                time.sleep(receiver.pause)
                 status = left.pop(0) if len(left) > 1 else left[0]
                 self.send_response(status)
                 if status == 302:
@@ -201,6 +204,14 @@ def test_who_is_no_longer_named_is_no_longer_told(jobs: Jobs, receiver: Receiver
     Webhooks({"check": jobs}, [], b"")
     cancelled(jobs, "later")
     assert Outbox(jobs).due(receiver.url) == []
+
+
+def test_an_address_that_is_named_twice_is_told_once(jobs: Jobs, receiver: Receiver) -> None:
+    receiver.pause = 0.5
+    with Webhooks({"check": jobs}, [receiver.url, receiver.url], KEY):
+        cancelled(jobs)
+        until(lambda: Outbox(jobs).due(receiver.url) == [])
+    assert len(receiver.got) == 1
 
 
 def test_indexing_is_told_by_its_counts(jobs: Jobs, receiver: Receiver) -> None:

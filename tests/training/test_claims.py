@@ -10,9 +10,9 @@ import pytest
 import torch
 from transformers import AttentionInterface, Qwen2Config, Qwen2ForCausalLM
 
+from factcheck_local.correct.edits import Refused
 from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
 from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
-from factcheck_local.correct.replace import Draft
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.asking import ADAPTED_PROMPT, KINDS, PROMPT
@@ -179,12 +179,12 @@ def test_a_corrected_sentence_sees_its_own_source_alone() -> None:
 def test_a_correction_is_right_as_people_wrote_it() -> None:
     item = corrections(CORRECTIONS, held_out=True)[0]
     wrong = replace(item, sentence="It takes 30 days.", corrected="It takes 25 days.")
-    assert outcome(wrong, Draft("**It takes 25 days.**")) == "right"
-    assert outcome(wrong, Draft("It takes 26 days.")) == "wrong"
-    assert outcome(wrong, Draft(None, "no")) == "refused"
+    assert outcome(wrong, "**It takes 25 days.**") == "right"
+    assert outcome(wrong, "It takes 26 days.") == "wrong"
+    assert outcome(wrong, Refused("", "no")) == "refused"
     for stays in (replace(wrong, corrected=wrong.sentence), replace(wrong, corrected="")):
-        assert outcome(stays, Draft(None, "no")) == "right"
-        assert outcome(stays, Draft("It takes 25 days.")) == "wrong"
+        assert outcome(stays, Refused("", "no")) == "right"
+        assert outcome(stays, "It takes 25 days.") == "wrong"
     rows = [{"kind": "number", "outcome": o, "wanted": "x"} for o in ("right", "wrong")]
     rows.append({"kind": "already-right", "outcome": "right", "wanted": "x"})
     assert summary(rows) == {

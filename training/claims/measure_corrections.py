@@ -20,7 +20,8 @@ from typing import Any
 import click
 
 from factcheck_local.core.text.wording import normalised
-from factcheck_local.correct.replace import Draft, Wrong, drafts
+from factcheck_local.correct.edits import Refused
+from factcheck_local.correct.replace import Wrong, drafts
 from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.models.contracts import TextGenerator, identity
 from factcheck_local.models.registry import load_model
@@ -29,12 +30,12 @@ from training.claims.corrections import LabelledCorrection, corrections
 from training.claims.train import DATA
 
 
-def outcome(item: LabelledCorrection, draft: Draft) -> str:
+def outcome(item: LabelledCorrection, draft: str | Refused) -> str:
     """``right``, ``refused`` where it should have changed, or ``wrong``."""
     has_to_change = item.corrected and normalised(item.corrected) != normalised(item.sentence)
-    if draft.text is None:
+    if isinstance(draft, Refused):
         return "refused" if has_to_change else "right"
-    return "right" if normalised(draft.text) == normalised(item.corrected) else "wrong"
+    return "right" if normalised(draft) == normalised(item.corrected) else "wrong"
 
 
 def measured(item: LabelledCorrection, generator: TextGenerator) -> dict[str, Any]:
@@ -46,8 +47,8 @@ def measured(item: LabelledCorrection, generator: TextGenerator) -> dict[str, An
         "outcome": outcome(item, draft),
         "sentence": item.sentence,
         "wanted": item.corrected,
-        "text": draft.text,
-        "refused": draft.refused,
+        "text": None if isinstance(draft, Refused) else draft,
+        "refused": draft.reason if isinstance(draft, Refused) else None,
     }
 
 

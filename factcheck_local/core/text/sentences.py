@@ -37,12 +37,10 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Sp
         piece = boundary["text"]
         begin = stretch.index(piece, at)
         at = begin + len(piece)
-        lead = len(piece) - len(piece.lstrip())
-        body = piece.strip()
-        if not body:
+        span = Span(start + begin, start + at).trimmed(text)
+        if span.start == span.end:
             continue
-        span = Span(start + begin + lead, start + begin + lead + len(body))
-        if spans and _goes_on(spans[-1].of(text), text[spans[-1].end : span.start], body):
+        if spans and _goes_on(spans[-1].of(text), text[spans[-1].end : span.start], span.of(text)):
             span = Span(spans.pop().start, span.end)
         spans.append(span)
     return spans

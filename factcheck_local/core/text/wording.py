@@ -19,24 +19,16 @@ MONTHS = (
     "January February March April May June July August September October November December"
 ).split()
 
-#: What joins clauses; an "and" between two numbers joins these.
-_COORDINATION = re.compile(r"[,;]?\s+(?:and(?!(?<=\d and)\s\d)|but|while|whereas)\s+|;\s+")
-_NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-    if value > 1
-} | {
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
-    "seventy": "70",
-    "eighty": "80",
-    "ninety": "90",
-}
+#: What joins clauses; an "and" between two numbers joins these. A run of spaces is read once.
+_COORDINATION = re.compile(
+    r"(?:[,;]|(?<!\s))\s++(?:and(?!(?<=\d and)\s\d)|but|while|whereas)\s+|;\s+"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_NUMBER_WORDS = [
+    *"two three four five six seven eight nine ten eleven twelve thirteen fourteen".split(),
+    *"fifteen sixteen seventeen eighteen nineteen".split(),
+    *_TENS,
+]
 
 #: Words that say how, not what. Negations and quantifiers are not among them.
 _FUNCTION_WORDS = frozenset(
@@ -79,6 +71,19 @@ _UNSCALED = rf"(?:one|{'|'.join(_NUMBER_WORDS)})"
 _SPELT = re.compile(
     rf"\b(?:{_UNSCALED}|(?<!\d[ -]){_SCALE})(?:(?:-| and | )(?:{_UNSCALED}|{_SCALE}))*\b"
 )
+
+#: What ends an ordinal such as "twenty-first"; a "thirty-second clip" lasts 30 seconds.
+_ORDINALS = {
+    "first": "one",
+    "third": "three",
+    "fourth": "four",
+    "fifth": "five",
+    "sixth": "six",
+    "seventh": "seven",
+    "eighth": "eight",
+    "ninth": "nine",
+}
+_ORDINAL = re.compile(rf"\b({'|'.join(_TENS)})-({'|'.join(_ORDINALS)})\b")
 
 #: What joins the words of a number, the loosest first.
 _JOINTS = (" and ", " ", "-")
@@ -160,11 +165,12 @@ def names(text: str) -> frozenset[str]:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Numbers of a text as digits, thousands separators left out; "twenty-five" is 25.
+    """Numbers of a text as digits, thousands separators left out; "twenty-fifth" is 25.
 
     "One" is left out where it stands alone: it is more often a pronoun.
     """
     low = re.sub("[\u2010\u2011]", "-", re.sub(r"\s", " ", text.lower()))
+    low = _ORDINAL.sub(lambda m: f"{m[1]}-{_ORDINALS[m[2]]}", low)
     scaled = _SCALED.sub(lambda m: _digits(Decimal(_plain(m[1])) * _factor(m[2])), low)
     digits = {_plain(n) for n in _NUMBER.findall(scaled)}
     spelt = [value for phrase in _SPELT.findall(scaled) for value in _spelt(phrase)]
@@ -257,8 +263,6 @@ def _spelt(phrase: str, joints: tuple[str, ...] = _JOINTS) -> list[str]:
 
 def _value(phrase: str) -> str | None:
     """The one number that words make."""
-    if phrase in _NUMBER_WORDS:
-        return _NUMBER_WORDS[phrase]
     from text_to_num import text2num
 
     try:
@@ -273,17 +277,22 @@ def clauses(sentence: str) -> list[str]:
     A piece of fewer than three content words, such as one half of "cats and
     dogs", is no clause: it stays with the piece before it.
     """
-    found: list[str] = []
+    # Of each clause its span, and its content words; those of many pieces are not counted anew.
+    found: list[tuple[int, int, set[str]]] = []
     rest = 0
     for match in [*_COORDINATION.finditer(sentence), None]:
-        piece = sentence[rest : match.start() if match else len(sentence)]
-        if found and min(len(content_words(piece)), len(content_words(found[-1]))) < 3:
+        begin, end = rest, match.start() if match else len(sentence)
+        words = set(content_words(sentence[begin:end]))
+        if found and min(len(words), len(found[-1][2])) < 3:
             # The text in between belongs to the joined piece too.
-            begin = sentence.rindex(found.pop(), 0, rest)
-            piece = sentence[begin : rest + len(piece)]
-        found.append(piece)
+            begin, before, told = found.pop()
+            told |= words
+            told |= content_words(sentence[before:rest])
+            words = told
+        if begin < end or match is None:  # "and" may come first
+            found.append((begin, end, words))
         rest = match.end() if match else rest
-    return [piece.strip() for piece in found]
+    return [sentence[begin:end].strip() for begin, end, _ in found]
 
 
 def has_a_verb(clause: str) -> bool:

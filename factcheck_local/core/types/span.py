@@ -25,6 +25,12 @@ class Span:
         """The stretch itself."""
         return text[self.start : self.end]
 
+    def trimmed(self, text: str) -> Span:
+        """The stretch without the white space at its ends; empty where it is all white space."""
+        said = self.of(text)
+        start = self.start + len(said) - len(said.lstrip())
+        return Span(start, start + len(said.strip()))
+
     def overlaps(self, other: Span) -> bool:
         """Whether the two have a character in common."""
         return self.start < other.end and other.start < self.end

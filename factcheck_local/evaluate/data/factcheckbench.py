@@ -95,9 +95,11 @@ def _claims(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         if len(labels) != len(claims):
             raise RecordError(f"{where}: {len(claims)} claims and {len(labels)} labels")
         for i, text in enumerate(claims):
+            if not isinstance(text, str):
+                raise RecordError(f"{where}: expected claims to be texts")
             yield {
                 "text": text,
-                "original": sentence.get("text") or text,
+                "original": str(sentence.get("text") or text),
                 "label": str(labels[i]).casefold(),
                 "evidence": list(_evidence(sentence, i)),
             }
@@ -116,11 +118,12 @@ def _evidence(sentence: Mapping[str, Any], i: int) -> Iterator[tuple[str, str | 
 
 def automatic_evidence(sentence: Mapping[str, Any], i: int) -> Iterator[tuple[str, str | None]]:
     """The passages that were found for a sentence's claim, each with its link."""
-    found = _at(sentence.get("auto_evidence"), i) or []
-    links = _at(sentence.get("auto_evidence_url"), i) or []
-    for number, text in enumerate(found):
+    found = _at(sentence.get("auto_evidence"), i)
+    links = _at(sentence.get("auto_evidence_url"), i)
+    for number, text in enumerate(found if isinstance(found, list) else ()):
         if isinstance(text, str) and text.strip():
-            yield text.strip(), links[number] if number < len(links) else None
+            link = _at(links, number)
+            yield text.strip(), link if isinstance(link, str) else None
 
 
 def _at(values: object, i: int) -> Any:  # noqa: ANN401

@@ -96,8 +96,6 @@ def _passages(row: Mapping[str, Any], where: str) -> dict[str, str]:
     """The passages as Markdown, by id: the parts of a title are headings, one under the other."""
     found: dict[str, str] = {}
     for passage in field_of(row, "passages", list, where):
-        if not isinstance(passage, dict):
-            raise RecordError(f"{where}: expected passages to be objects")
         id_, title, text = (field_of(passage, n, str, where) for n in ("id", "title", "text"))
         if not _ID.fullmatch(id_) or id_ in found:
             raise RecordError(f"{where}: expected every passage to have an id of its own: {id_!r}")
@@ -114,8 +112,6 @@ def _item(row: Mapping[str, Any], folder: str, passages: Mapping[str, str], wher
     texts: list[str] = []
     at = 0
     for claim in field_of(row, "claims", list, where):
-        if not isinstance(claim, dict):
-            raise RecordError(f"{where}: expected claims to be objects")
         text = field_of(claim, "text", str, where)
         if not text.strip():
             raise RecordError(f"{where}: a claim has no text")

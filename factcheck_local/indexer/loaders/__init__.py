@@ -1,7 +1,7 @@
 """One loader a file format: bytes in, a `Document` with its structure out.
 
 A loader is a function ``load(data: bytes, source: str) -> Document`` in a
-module of its own; where `Format.ocr` is true it takes ``ocr: bool``, too. A new format
+module of its own; where `Format.ocr` is true it takes ``ocr_seconds``, too. A new format
 is a module and its line in `LOADERS`, or a plugin of another distribution (``core.plugins``).
 """
 
@@ -41,6 +41,7 @@ _TEXT = Format("plain", "plain text")
 _HTML = Format("html", "HTML, its main content")
 _JSON = Format("json_records", "JSON export: an object or a list of them")
 _JSON_LINES = Format("json_records", "JSON lines export, one object a line")
+_PYTHON = Format("python", "Python source, its docstrings")
 
 #: File extension, lower case -> its format: the one list of what can be read.
 LOADERS = {
@@ -65,7 +66,7 @@ LOADERS = {
     ".xml": Format(
         "wiki", "wiki export: MediaWiki pages, or Confluence's entities.xml", extra="wiki"
     ),
-    ".py": Format("python", "Python source, its docstrings"),
+    ".py": _PYTHON,
 }
 
 
@@ -83,14 +84,14 @@ def why_unsupported(name: str) -> str | None:
     return f"no loader for {extension}" if extension else "no loader for files without extension"
 
 
-def load(path: Path, source: str, *, ocr: bool = False) -> Document:
+def load(path: Path, source: str, *, ocr_seconds: float | None = None) -> Document:
     """Read a file with the loader for its extension.
 
     Args:
         path: the file.
         source: what citations call it: its path below the corpus root, with
             forward slashes.
-        ocr: whether to read pages of a PDF that have no text by OCR.
+        ocr_seconds: time for OCR, which reads pages of a PDF that have no text; None for no OCR.
 
     Returns:
         The document; at least one of its blocks holds text.
@@ -103,13 +104,13 @@ def load(path: Path, source: str, *, ocr: bool = False) -> Document:
             message is ``source: reason``, the reason one printable line.
     """
     try:
-        return _loaded(path, source, ocr)
+        return _loaded(path, source, ocr_seconds)
     except DocumentError as error:
         reason = str(error).removeprefix(f"{source}: ")  # it may quote the file
         raise type(error)(f"{source}: {shortened(printable(reason))}") from error
 
 
-def _loaded(path: Path, source: str, ocr: bool) -> Document:
+def _loaded(path: Path, source: str, ocr_seconds: float | None) -> Document:
     """As `load`, with reasons as the loaders put them."""
     if reason := why_unsupported(path.name if _is_unicode(source) else source):
         raise UnsupportedFormatError(f"{source}: {reason}")
@@ -121,12 +122,14 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
         data = path.read_bytes()
     except OSError as error:
         raise DocumentError(f"{source}: cannot be read: {error.strerror}") from error
+    if (not data or data.isspace()) and form is not _PYTHON:  # a module may be empty
+        raise DocumentError(f"{source}: {'holds no text' if data else 'empty file'}")
     try:
         # Its libraries, too, may not fit in the memory that is left.
         document = (
             _by_plugin(path.suffix.lower(), data, source)
             if form is None
-            else _by_form(form, data, source, ocr)
+            else _by_form(form, data, source, ocr_seconds)
         )
     except RecursionError as error:
         raise DocumentError(f"{source}: is nested too deeply") from error
@@ -136,12 +139,11 @@ def _loaded(path: Path, source: str, ocr: bool) -> Document:
         what = f"{type(error).__name__}: {error}"
         raise DocumentError(f"{source}: its reader failed: {what}") from error
     if not document.blocks:
-        detail = "empty file" if not data else "holds no text"
-        raise DocumentError(f"{source}: {detail}")
+        raise DocumentError(f"{source}: holds no text")
     return document
 
 
-def _by_form(form: Format, data: bytes, source: str, ocr: bool) -> Document:
+def _by_form(form: Format, data: bytes, source: str, ocr_seconds: float | None) -> Document:
     """Read with a loader of this package.
 
     Raises:
@@ -149,7 +151,8 @@ def _by_form(form: Format, data: bytes, source: str, ocr: bool) -> Document:
     """
     try:
         module = import_module(f"{__name__}.{form.module}")
-        read = module.load(data, source, ocr=ocr) if form.ocr else module.load(data, source)
+        options = {"ocr_seconds": ocr_seconds} if form.ocr else {}
+        read = module.load(data, source, **options)
     except ModuleNotFoundError as error:
         if not form.extra:
             raise

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html as entities
 import re
-from typing import Any
 
 from lxml import etree
 
@@ -35,11 +34,11 @@ _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)([^<>]*)/>")  # HTML knows no empty ele
 _KINDS = ("Page", "BlogPost")
 
 
-def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, dict[str, Any]]:
+def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, str | None]:
     """Write each current page under its title; drafts and earlier versions are left out.
 
     Returns:
-        The name of the space, and the metadata.
+        The name of the space, and the day of the last change if there is one page.
     """
     bodies = {
         _reference(entry, "content"): _property(entry, "body")
@@ -57,9 +56,8 @@ def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, dict[str,
         body = bodies.get((page.findtext("id") or "").strip(), "")
         layout.embed(*html.extract(_plain(body)), below=1)
     space = root.find("object[@class='Space']")
-    day = _property(pages[0], "lastModificationDate")[:10] if len(pages) == 1 else ""
-    metadata = {"date": day} if day else {}
-    return (_property(space, "name") or None) if space is not None else None, metadata
+    day = _property(pages[0], "lastModificationDate")[:10] if len(pages) == 1 else None
+    return _property(space, "name") if space is not None else None, day
 
 
 def _property(entry: etree._Element, name: str) -> str:

@@ -62,7 +62,8 @@ def load(data: bytes, source: str) -> Document:
             reader.notes(word, kind, heading)
         reader.end_list()
         properties = word.core_properties
-        return reader.layout.document(source, data, properties.title, office.metadata(properties))
+        metadata = {"date": office.day(properties.modified)}
+        return reader.layout.document(source, data, properties.title, metadata)
 
 
 class _Styles:

@@ -43,25 +43,37 @@ def load(data: bytes, source: str) -> Document:
     Raises:
         DocumentError: if the bytes are no message.
     """
-    if not data.strip():
-        raise DocumentError(f"{source}: {'holds no text' if data else 'empty file'}")
     message = parse(data)
     if not is_message(message):
         raise DocumentError(f"{source}: is not an e-mail message (no header fields)")
     layout = Layout()
     left_out = lay_out(message, layout)
-    metadata: dict[str, Any] = {"date": day} if (day := _day(message)) else {}
-    if left_out:
-        metadata["left_out"] = left_out
+    metadata = {"date": _day(message), "left_out": left_out}
     return layout.document(source, data, header(message, "Subject"), metadata)
 
 
 class _Policy(EmailPolicy):
-    """Takes fields that describe a part no longer than `MAX_FIELD`."""
+    """Takes fields that describe a part no longer than `MAX_FIELD`, and broken ones in part.
+
+    Attributes:
+        broken: names of fields that the library fails on.
+    """
+
+    broken: set[str]
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[call-arg]  # what it misses has a default
+        object.__setattr__(self, "broken", set())  # as the library sets what is read-only
 
     def header_fetch_parse(self, name: str, value: str) -> str:
         """A field's value, taken apart."""
-        return cast(str, super().header_fetch_parse(name, value[:MAX_FIELD]))
+        value = value[:MAX_FIELD]
+        for said in (value, value.rpartition(";")[0]):
+            try:
+                return cast(str, super().header_fetch_parse(name, said))
+            except IndexError:  # at a parameter that breaks off: "filename*"
+                self.broken.add(name.title())
+        return cast(str, super().header_fetch_parse(name, value.partition(";")[0]))
 
 
 def parse(data: bytes) -> EmailMessage:
@@ -84,7 +96,9 @@ def lay_out(message: EmailMessage, layout: Layout) -> tuple[str, ...]:
     reader.part(message)
     if reader.attachments:
         layout.block("\n".join(f"Attachment, not read: {name}" for name in reader.attachments))
-    return tuple(dict.fromkeys(reader.problems))
+    broken = cast(_Policy, message.policy).broken
+    problems = [*reader.problems, *(f"the field {name} is broken" for name in sorted(broken))]
+    return tuple(dict.fromkeys(problems))
 
 
 def header(message: EmailMessage, name: str) -> str:

@@ -24,7 +24,6 @@ from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.rows import Cell, grid, joined, sections, span
 from factcheck_local.indexer.loaders.text import (
-    META_KEYS,
     HeadingPath,
     decode,
     decode_any,
@@ -33,7 +32,7 @@ from factcheck_local.indexer.loaders.text import (
     named,
     one_line,
     paragraphs,
-    stated,
+    stated_all,
     struck,
     superscript,
 )
@@ -75,8 +74,14 @@ _STRUCTURE = etree.XPath(
 )
 _BREAKS = etree.XPath(".//br|.//p|.//div|.//li|.//dt|.//dd")
 
+# An encoding is declared by an attribute or as a content type, not by what another tag says of
+# one: "Set charset=utf8mb4".
+_ATTRIBUTE = rb"(?>[\s/]*[^\s\"'>/=]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?)"
 _DECLARED = re.compile(
-    rb"<(?:meta[^>]*?charset|\?xml[^>]*?encoding)\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE
+    rb"<(?:meta(?=[\s/])%b*?[\s/]*charset"
+    rb"|meta(?=[^>]*(?:http-equiv\s*=[\s\"']*content-type|content\s*=[\s\"']*text/html))[^>]*?charset"
+    rb"|\?xml[^>]*?encoding)\s*=\s*[\"']?([\w.:-]+)" % _ATTRIBUTE,
+    re.IGNORECASE,
 )
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # in a tree, by lxml
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
@@ -94,7 +99,7 @@ def load(data: bytes, source: str) -> Document:
     page = _parsed(decode(data, source, declared) if declared else decode_any(data, source))
     if page is None:
         return Document(source, "", named("", (), source)[0], (), sha256)
-    metadata = {key: value for key in META_KEYS if (value := _meta(page, key)) is not None}
+    metadata = stated_all(_meta(page))
     page_title = page.findtext(".//title") or ""
     text, blocks = _content(page)
     title, borrowed = named(page_title, blocks, source)
@@ -139,12 +144,13 @@ def _declared(data: bytes, source: str) -> str | None:
     return "cp1252" if name in ("ascii", "iso8859-1") else name
 
 
-def _meta(page: HtmlElement, name: str) -> str | float | None:
-    """A metadata value, None where there is none."""
+def _meta(page: HtmlElement) -> dict[str, str]:
+    """What ``<meta name=...>`` state, by name in lower case; the first of a name that says it."""
+    found: dict[str, str] = {}
     for element in page.iterfind(".//meta[@name]"):
-        if element.get("name", "").strip().lower() == name and element.get("content"):
-            return stated(name, str(element.get("content")).strip())
-    return None
+        if said := element.get("content", "").strip():
+            found.setdefault(element.get("name").strip().lower(), said)
+    return found
 
 
 def _content(page: HtmlElement) -> tuple[str, tuple[Block, ...]]:

@@ -97,7 +97,7 @@ class Layout:
         title: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Document:
-        """The document; without a title it gets one as `named` says."""
+        """The document; without a title it gets one as `named` says. Empty metadata is dropped."""
         title, borrowed = named(title or "", self.blocks, source)
         return Document(
             source=source,
@@ -106,7 +106,7 @@ class Layout:
             blocks=tuple(self.blocks),
             sha256=hashlib.sha256(data).hexdigest(),
             page_starts=tuple(self.page_starts),
-            metadata=metadata or {},
+            metadata={k: v for k, v in (metadata or {}).items() if v not in (None, "", ())},
             borrowed_title=borrowed,
         )
 

@@ -15,11 +15,11 @@ from typing import Any
 import yaml
 import yaml.composer
 import yaml.events
-from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
 from factcheck_local.core.errors import DocumentError
+from factcheck_local.core.text.markdown import markdown_parser
 from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.loaders.text import HeadingPath, decode_any, file_as_document, one_line
 
@@ -87,14 +87,14 @@ def _blocks(text: str, body: int) -> Iterator[Block]:
     """The top-level blocks of ``text[body:]``, each knowing the headings above it."""
     starts = [body, *(match.end() for match in _LINE_END.finditer(text, body)), len(text)]
     headings = HeadingPath()
-    parser = MarkdownIt("commonmark").enable("table")
+    parser = markdown_parser()
     parser.block.ruler.at("reference", _link_definition)
     tokens = parser.parse(text[body:])
     for index, token in enumerate(tokens):
         if token.level or token.map is None or token.type == "hr":
             continue
         first, last = token.map
-        span = _trimmed(text, starts[first], starts[min(last, len(starts) - 1)])
+        span = Span(starts[first], starts[min(last, len(starts) - 1)]).trimmed(text)
         is_heading = token.type == "heading_open"
         if is_heading:
             headings.enter(int(token.tag[1:]), _said(tokens[index + 1].children or ()))
@@ -114,10 +114,3 @@ def _said(inline: Sequence[Token]) -> str:
     """What a heading says, without its markup."""
     words = (" " if token.type.endswith("break") else token.content for token in inline)
     return one_line("".join(words))
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    """The span without the white space at its ends; empty where it is all white space."""
-    stretch = text[start:end]
-    start += len(stretch) - len(stretch.lstrip())
-    return Span(start, start + len(stretch.strip()))

@@ -40,8 +40,6 @@ def load(data: bytes, source: str) -> Document:
     Raises:
         DocumentError: if the bytes do not begin as a mailbox does, or hold no message.
     """
-    if not data.strip():
-        raise DocumentError(f"{source}: {'holds no text' if data else 'empty file'}")
     starts = list(_FROM.finditer(data))
     if not starts or starts[0].start():
         raise DocumentError(f"{source}: is not a mailbox (it does not begin with 'From ')")
@@ -54,8 +52,8 @@ def load(data: bytes, source: str) -> Document:
             raise DocumentError(f"{source}: message {number} has no header fields")
         for what in eml.lay_out(message, layout):
             problems.setdefault(what, []).append(number)
-    metadata = {"left_out": tuple(_notes(problems))} if problems else {}
-    return layout.document(source, data, PurePosixPath(source).name, metadata)
+    left_out = tuple(_notes(problems))
+    return layout.document(source, data, PurePosixPath(source).name, {"left_out": left_out})
 
 
 def _notes(problems: Mapping[str, Sequence[int]]) -> Iterator[str]:

@@ -27,11 +27,11 @@ _MARKERS = {"li": "- ", "dt": "", "dd": "", "hr": "\n\n"}  # of wikitext, empty 
 _MARKED = re.compile(r"(?m)^((?:- )+) *")
 
 
-def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, dict[str, Any]]:
+def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, str | None]:
     """Write each page, as its last revision has it, under its title.
 
     Returns:
-        The name of the site, and the metadata.
+        The name of the site, and the day of the last change if there is one page.
     """
     pages = list(root.iterfind("{*}page"))
     day = None
@@ -43,7 +43,7 @@ def lay_out(root: etree._Element, layout: Layout) -> tuple[str | None, dict[str,
             day = (last.findtext("{*}timestamp") or "")[:10]
             _page(layout, last.findtext("{*}text") or "")
     site = root.findtext("{*}siteinfo/{*}sitename")
-    return site, {"date": day} if day and len(pages) == 1 else {}
+    return site, day if len(pages) == 1 else None
 
 
 def _page(layout: Layout, wikitext: str) -> None:

@@ -22,11 +22,12 @@ from pypdf import PdfReader, PdfWriter
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.indexer.loaders.text import printable, shortened
 
-#: Time that a page may take, in seconds; one that takes longer stays without text.
-PAGE_SECONDS = 120
+#: Languages that are recognised, as tesseract names them, joined by "+".
+LANGUAGE = "eng"
 
-#: Time that starting and writing the result may take, in seconds.
-START_SECONDS = 60
+#: Time that a page may take, in seconds, and at most half of what all of them may; one that
+#: takes longer stays without text.
+PAGE_SECONDS = 120
 
 #: Pages of more megapixels than this are not drawn: they are made to fill the memory.
 MAX_MEGAPIXELS = 128
@@ -34,22 +35,14 @@ MAX_MEGAPIXELS = 128
 _PROGRAMS = {"tesseract": "tesseract-ocr", "gs": "ghostscript"}  # their Debian packages
 
 
-def with_text_layer(
-    pdf: PdfReader,
-    pages: Sequence[int],
-    source: str,
-    *,
-    language: str = "eng",
-    page_seconds: float = PAGE_SECONDS,
-) -> bytes:
+def with_text_layer(pdf: PdfReader, pages: Sequence[int], source: str, seconds: float) -> bytes:
     """Read pages by OCR.
 
     Args:
         pdf: an open file, decrypted.
         pages: numbers of its pages, from 1; at least one.
         source: what the file is called.
-        language: languages to recognise, as tesseract names them, joined by "+".
-        page_seconds: time that a page may take.
+        seconds: time that they may take all together.
 
     Returns:
         A PDF of these pages alone, in their order, each with what was recognised.
@@ -71,17 +64,18 @@ def with_text_layer(
         command = [
             *(sys.executable, "-P", "-m", "ocrmypdf"),  # -P: no module from the folder
             *("--force-ocr", "--output-type", "pdf", "--optimize", "0", "--quiet"),
-            *("--language", language, "--tesseract-timeout", f"{page_seconds:g}"),
-            *("--max-image-mpixels", str(MAX_MEGAPIXELS)),
+            *("--language", LANGUAGE, "--max-image-mpixels", str(MAX_MEGAPIXELS)),
+            *("--tesseract-timeout", f"{min(PAGE_SECONDS, seconds / 2):g}"),
             *("scan.pdf", "read.pdf"),
         ]
         try:
-            _run(command, folder, START_SECONDS + page_seconds * len(pages))
+            _run(command, folder, seconds)
             return (folder / "read.pdf").read_bytes()
         except subprocess.TimeoutExpired as error:
             count = f"{len(pages)} page{'s' * (len(pages) > 1)}"
             raise DocumentError(
-                f"{source}: OCR took longer than {error.timeout:g} s for {count}"
+                f"{source}: OCR of {count} took longer than {seconds:g} seconds:"
+                " raise --max-file-time"
             ) from error
         except (subprocess.CalledProcessError, OSError) as error:
             said = printable((folder / "log").read_text(errors="replace"))

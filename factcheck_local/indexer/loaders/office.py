@@ -13,7 +13,6 @@ import re
 import struct
 import zipfile
 import zlib
-from typing import Any, Protocol
 
 from factcheck_local.core.errors import DocumentError
 from factcheck_local.indexer.loaders.text import reading
@@ -53,15 +52,6 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the only ones that Offi
 _DECLARATION = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
-class Properties(Protocol):
-    """The core properties, as all of the libraries give them."""
-
-    @property
-    def title(self) -> str | None: ...  # noqa: D102
-    @property
-    def modified(self) -> datetime.datetime | None: ...  # noqa: D102
-
-
 def check(data: bytes, source: str, kind: str) -> None:
     """See that the bytes are an Office file that may be opened.
 
@@ -74,8 +64,6 @@ def check(data: bytes, source: str, kind: str) -> None:
         DocumentError: if they are not a zip archive, or one that is encrypted,
             damaged, too large when decompressed, or with a document type in its XML.
     """
-    if not data:
-        raise DocumentError(f"{source}: empty file")
     if data.startswith(_COMPOUND_FILE):
         if _ENCRYPTED_PACKAGE in data:
             raise DocumentError(f"{source}: is encrypted, a password is needed")
@@ -158,7 +146,6 @@ def is_on(stated: str | None, default: bool) -> bool:
     return default if stated is None else stated not in ("0", "false", "off")
 
 
-def metadata(properties: Properties) -> dict[str, Any]:
-    """The day of the last change, where the file names one."""
-    modified = properties.modified
-    return {"date": modified.date().isoformat()} if modified is not None else {}
+def day(changed: datetime.datetime | None) -> str | None:
+    """The day of a file's last change, where it names one."""
+    return changed.date().isoformat() if changed is not None else None

@@ -43,8 +43,8 @@ class _Entry(NamedTuple):
     title: str
 
 
-def load(data: bytes, source: str, *, ocr: bool = False) -> Document:
-    """Read the text layer of a PDF; with ``ocr``, pages that have none by OCR.
+def load(data: bytes, source: str, *, ocr_seconds: float | None = None) -> Document:
+    """Read the text layer of a PDF; pages that have none by OCR, if that is given time.
 
     Metadata lists pages, counting from 1: those without any text under the key
     ``pages_without_text``, those read by OCR under ``ocr_pages``.
@@ -53,8 +53,6 @@ def load(data: bytes, source: str, *, ocr: bool = False) -> Document:
         DocumentError: if the file is empty, truncated, damaged or encrypted with
             a password, or if no page has text; if OCR fails or is not installed.
     """
-    if not data:
-        raise DocumentError(f"{source}: empty file")
     if not data.lstrip().startswith(b"%PDF-"):
         raise DocumentError(f"{source}: is not a PDF (it does not begin with %PDF-)")
     if b"%%EOF" not in data.rstrip(b"\x00\r\n\t ")[-EOF_WINDOW:]:
@@ -64,13 +62,15 @@ def load(data: bytes, source: str, *, ocr: bool = False) -> Document:
         pages = _texts(reader)
         outline = list(_outline(reader, reader.outline))
         title = _title(reader)
-    read = _recognised(reader, pages, source) if ocr else {}
+    read = _recognised(reader, pages, source, ocr_seconds) if ocr_seconds is not None else {}
     pages = [read.get(number, text) for number, text in enumerate(pages, start=1)]
     empty = [number for number, text in enumerate(pages, start=1) if not text]
     if len(empty) == len(pages):
         none = f"{source}: no text layer on any of {len(pages)} pages"
         raise DocumentError(
-            f"{none}, and OCR found none" if ocr else f"{none}: scanned? run OCR first"
+            f"{none}: scanned? run OCR first"
+            if ocr_seconds is None
+            else f"{none}, and OCR found none"
         )
     starts = [0]
     for text in pages[:-1]:
@@ -125,7 +125,9 @@ def _title(reader: PdfReader) -> str:
     return "" if title.lower() == "untitled" else shortened(one_line(title))
 
 
-def _recognised(reader: PdfReader, pages: Sequence[str], source: str) -> dict[int, str]:
+def _recognised(
+    reader: PdfReader, pages: Sequence[str], source: str, seconds: float
+) -> dict[int, str]:
     """What OCR reads on pages without text, by their number; only where there is something.
 
     Raises:
@@ -137,7 +139,7 @@ def _recognised(reader: PdfReader, pages: Sequence[str], source: str) -> dict[in
     if not empty:
         return {}
     with _parsing(source):
-        layered = ocr.with_text_layer(reader, empty, source)
+        layered = ocr.with_text_layer(reader, empty, source, seconds)
         texts = _texts(_reader(layered, source))
         return {number: text for number, text in zip(empty, texts, strict=True) if text}
 

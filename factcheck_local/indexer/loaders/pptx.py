@@ -66,22 +66,21 @@ def load(data: bytes, source: str) -> Document:
             if len(layout.blocks) == blocks:
                 silent.append(number)
         properties = deck.core_properties
-        metadata = office.metadata(properties)
         title = properties.title if properties.title != _DEFAULT_TITLE else None
+        day = office.day(properties.modified)
     notes = {"no text on slide": silent, "hidden: slide": hidden}
-    if left_out := [f"{note} {first_of(numbers)}" for note, numbers in notes.items() if numbers]:
-        metadata["left_out"] = tuple(left_out)
-    return layout.document(source, data, title, metadata)
+    left_out = tuple(f"{note} {first_of(numbers)}" for note, numbers in notes.items() if numbers)
+    return layout.document(source, data, title, {"date": day, "left_out": left_out})
 
 
 def _slide(layout: Layout, slide: Slide) -> None:
     """Lay out the title, the shapes in their order, the notes."""
     _choose(slide.element)
     title = slide.shapes.title
-    if title is not None:
+    if title is not None and not _is_hidden(title):
         layout.heading(1, _line(title.text_frame))
     for shape in _shapes(slide.shapes):
-        if title is not None and shape.shape_id == title.shape_id:
+        if title is not None and shape.element is title.element:  # ids may be there twice
             continue
         if shape.has_text_frame:
             layout.block(_text(shape.text_frame))
@@ -109,14 +108,19 @@ def _choose(slide: Any) -> None:  # noqa: ANN401
 def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:
     """The shapes that are not hidden, those within groups too."""
     for shape in shapes:
-        properties = shape.element.find(f"./*/{qn('p:cNvPr')}")
-        if properties is not None and office.is_on(properties.get("hidden"), False):
+        if _is_hidden(shape):
             continue
         inner = getattr(shape, "shapes", None)
         if inner is None:
             yield shape
         else:
             yield from _shapes(inner)
+
+
+def _is_hidden(shape: Any) -> bool:  # noqa: ANN401
+    """Whether a shape is switched off."""
+    properties = shape.element.find(f"./*/{qn('p:cNvPr')}")
+    return properties is not None and office.is_on(properties.get("hidden"), False)
 
 
 def _text(frame: TextFrame) -> str:

@@ -133,9 +133,7 @@ def _titles(text: str, tree: nodes.document) -> Iterator[tuple[str, int, Span]]:
         node: Any = title.parent
         while isinstance(node, nodes.section):
             level, node = level + 1, node.parent
-        stretch = text[starts[first] : starts[under + 1]]
-        start = starts[first] + len(stretch) - len(stretch.lstrip())
-        yield said, level, Span(start, start + len(stretch.strip()))
+        yield said, level, Span(starts[first], starts[under + 1]).trimmed(text)
 
 
 def _body(text: str, start: int, end: int, path: tuple[str, ...]) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from factcheck_local.core.errors import DocumentError
 from factcheck_local.core.types import Block, Document, Span
 from factcheck_local.indexer.reliability.statements import key_of
 
-#: More control characters than this share, in [0, 1], is no text.
+#: More control characters than one and than this share, in [0, 1], is no text.
 MAX_CONTROL_SHARE = 0.01
 
 #: Metadata that a document states of itself in fields of its own.
@@ -154,7 +154,7 @@ def _no_binary(text: str, source: str) -> str:
         DocumentError: if it has too many control characters.
     """
     controls = len(_CONTROL.findall(text)) + text.count("\x00")
-    if controls > MAX_CONTROL_SHARE * len(text):
+    if controls > max(1, MAX_CONTROL_SHARE * len(text)):
         raise DocumentError(
             f"{source}: looks binary ({controls} control characters among {len(text)})"
         )
@@ -245,14 +245,6 @@ def shortened(title: str) -> str:
     return title if len(title) <= MAX_TITLE else title[: MAX_TITLE - 1].rstrip() + "\u2026"
 
 
-def stated(key: str, value: str) -> str | float:
-    """A value of `META_KEYS`; a number where a prior reads as one, so that it is checked."""
-    try:
-        return float(value) if key == "reliability" else value
-    except ValueError:
-        return value
-
-
 def stated_all(values: dict[str, Any]) -> dict[str, Any]:
     """Those of `META_KEYS` that the fields of a document state, case ignored.
 
@@ -264,10 +256,18 @@ def stated_all(values: dict[str, Any]) -> dict[str, Any]:
         for key, value in values.items()
     }
     return {
-        key: stated(key, value) if isinstance(value, str) else value
+        key: _stated(key, value) if isinstance(value, str) else value
         for key in META_KEYS
         if (value := found.get(key))
     }
+
+
+def _stated(key: str, value: str) -> str | float:
+    """A value of `META_KEYS`; a number where a prior reads as one, so that it is checked."""
+    try:
+        return float(value) if key == "reliability" else value
+    except ValueError:
+        return value
 
 
 def paragraphs(text: str, start: int, end: int, headings: tuple[str, ...] = ()) -> Iterator[Block]:

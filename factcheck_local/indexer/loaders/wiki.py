@@ -36,8 +36,8 @@ def load(data: bytes, source: str) -> Document:
         )
     layout = Layout()
     reader = import_module(f"factcheck_local.indexer.loaders.{_READERS[name]}")
-    title, metadata = reader.lay_out(root, layout)
-    return layout.document(source, data, title or PurePosixPath(source).name, metadata)
+    title, day = reader.lay_out(root, layout)
+    return layout.document(source, data, title or PurePosixPath(source).name, {"date": day})
 
 
 def _parsed(data: bytes, source: str) -> etree._Element:
@@ -46,8 +46,6 @@ def _parsed(data: bytes, source: str) -> etree._Element:
     Raises:
         DocumentError: as `load` does.
     """
-    if not data.strip():
-        raise DocumentError(f"{source}: {'holds no text' if data else 'empty file'}")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )

@@ -90,13 +90,12 @@ def load(data: bytes, source: str) -> Document:
                 shape = sheets[sheet._worksheet_path]  # it has no public name
                 for number, line in statements(_rows(sheet, shape, left_out), pairs=False):
                     layout.row(line, number)
-            metadata = office.metadata(book.properties)
-            title = book.properties.title
+            properties = book.properties
         finally:
             book.close()
-    if said := [f"{n} {what.format('s' * (n > 1))}" for what, n in left_out.items() if n]:
-        metadata["left_out"] = tuple(said)
-    return layout.document(source, data, title, metadata)
+    said = tuple(f"{n} {what.format('s' * (n > 1))}" for what, n in left_out.items() if n)
+    metadata = {"date": office.day(properties.modified), "left_out": said}
+    return layout.document(source, data, properties.title, metadata)
 
 
 def _rows(sheet: Any, shape: _Sheet, left_out: Counter[str]) -> Iterator[Row]:  # noqa: ANN401

@@ -25,37 +25,26 @@ says follows from a source's names and its `storable` statements, which a store 
 so a new profile needs no document read again.
 """
 
-from factcheck_local.indexer.reliability.access import own_groups, visible
+from factcheck_local.indexer.reliability.access import visible
 from factcheck_local.indexer.reliability.profile import (
     DEFAULT_PRIOR,
-    DEFAULT_RULE,
-    FRONT_MATTER,
     PROFILE_NAME,
     SUPERSEDED,
-    Reliability,
     ReliabilityProfile,
     check_statements,
-    decayed,
 )
-from factcheck_local.indexer.reliability.rules import AccessRule, SourceRule, is_glob, matches
+from factcheck_local.indexer.reliability.rules import is_glob, matches
 from factcheck_local.indexer.reliability.statements import storable
 from factcheck_local.indexer.reliability.supersession import supersession
 
 __all__ = [
     "DEFAULT_PRIOR",
-    "DEFAULT_RULE",
-    "FRONT_MATTER",
     "PROFILE_NAME",
     "SUPERSEDED",
-    "AccessRule",
-    "Reliability",
     "ReliabilityProfile",
-    "SourceRule",
     "check_statements",
-    "decayed",
     "is_glob",
     "matches",
-    "own_groups",
     "storable",
     "supersession",
     "visible",

@@ -65,11 +65,6 @@ class ReliabilityProfile:
     access: tuple[AccessRule, ...] = ()
 
     @classmethod
-    def default(cls) -> ReliabilityProfile:
-        """The profile of a corpus that has none: every source has `DEFAULT_PRIOR`."""
-        return cls()
-
-    @classmethod
     def load(cls, path: Path) -> ReliabilityProfile:
         """Read a profile.
 
@@ -94,7 +89,7 @@ class ReliabilityProfile:
             there = False
         except OSError as error:
             raise ProfileError(f"{path}: cannot be read: {error.strerror}") from error
-        return cls.load(path) if there else cls.default()
+        return cls.load(path) if there else cls()
 
     def reliability(
         self,

@@ -67,7 +67,15 @@ def storable(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def key_of(key: str) -> str:
     """A key as statements have it: ``Last-Modified`` is ``last_modified``."""
-    return "_".join(re.split(r"[\s_-]+", str(key).strip())).casefold()
+    return "_".join(re.split(r"[\s_-]+", writable(str(key)).strip())).casefold()
+
+
+def writable(text: str) -> str:
+    """A text as it can be stored and shown: what of it is not valid UTF-8 is replaced.
+
+    Of a file's name these are bytes, and of YAML and JSON halves of surrogate pairs.
+    """
+    return text.encode("utf-8", "replace").decode()
 
 
 def scalar(value: object) -> Scalar | None:
@@ -80,7 +88,7 @@ def scalar(value: object) -> Scalar | None:
         return value
     if isinstance(value, int):
         return value if abs(value) < 2**63 else None
-    return value if isinstance(value, str) and len(value) <= MAX_TEXT else None
+    return writable(value) if isinstance(value, str) and len(value) <= MAX_TEXT else None
 
 
 def _value(value: object) -> object:
@@ -94,9 +102,9 @@ def _value(value: object) -> object:
 def _names(value: object) -> object:
     """A text, or a list of texts, of any length; what is neither as an empty list."""
     if isinstance(value, str):
-        return value
+        return writable(value)
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
-        return list(value)
+        return [writable(entry) for entry in value]
     return []
 
 

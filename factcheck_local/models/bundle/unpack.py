@@ -74,7 +74,8 @@ def import_bundle(
 def _failures(source: Path) -> Iterator[None]:
     try:
         yield
-    except (tarfile.TarError, EOFError, UnicodeError) as error:
+    # A ValueError of a number in a header that is none.
+    except (tarfile.TarError, EOFError, ValueError) as error:
         raise BundleError(f"{source}: cut off, or not a bundle: {error}") from error
 
 

@@ -1,9 +1,8 @@
 """Requests to a model server: its address only, retried where it is busy, one line if it fails.
 
-Together with ``models/pull.py`` and ``indexer/chroma.py`` the only code that reaches a
-network. Documents
-travel in these requests, so they go to the named address and nowhere else: a redirect
-is refused, and the proxies and passwords that the environment may name are not used.
+Documents travel in these requests, so they go to the named address and nowhere else: a redirect
+is refused, and the proxies and passwords that the environment may name are not used. What else
+reaches a network is in ``SECURITY.md``.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ class ServerClient:
             self._refuse(place, reply)
         try:
             content = reply.json()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ScoringError(f"{place}: expected JSON, got {self._line(reply.text)!r}") from error
         if not isinstance(content, dict):
             raise ScoringError(f"{place}: expected a JSON object, got {self._line(reply.text)!r}")
@@ -204,7 +203,7 @@ def _said(reply: httpx.Response) -> str:
     """The message in an error's body, as the servers write it, or the body."""
     try:
         body = reply.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return reply.text
     found = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(found, dict):

@@ -29,7 +29,7 @@ from factcheck_local.models.chat_format import ChatFormat, chat_format
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.openai_server.client import ServerClient
 from factcheck_local.models.openai_server.options import ServerOptions
-from factcheck_local.models.openai_server.prompt import as_text, as_turns, finished
+from factcheck_local.models.openai_server.prompt import as_text, as_turns
 from factcheck_local.models.openai_server.replies import (
     check_labels,
     first_token,
@@ -38,6 +38,7 @@ from factcheck_local.models.openai_server.replies import (
     vote,
     vote_logprobs,
 )
+from factcheck_local.models.prompts import finished
 
 #: The most that OpenAI's chat interface, vLLM and Ollama return.
 TOP_LOGPROBS = 20

@@ -29,23 +29,13 @@ def neutralised(content: str) -> str:
     return _MARK.sub(lambda found: found.group() + _BREAK, content)
 
 
-def finished(messages: Sequence[Message], ending: str) -> list[Message]:
-    """The chat with ``ending`` put to its last message."""
-    last = messages[-1]
-    return [*messages[:-1], Message(last.role, last.content + ending)]
-
-
 def as_text(messages: Sequence[Message], template: ChatFormat, start: str = "") -> str:
     """The chat by ``template``, up to and with ``start``, the reply's beginning.
 
     The begin-of-text token is not part of it: servers add it where the model wants one.
     """
-    text, before = "", None
-    for message in messages:
-        text += template.open(message.role, before) + neutralised(message.content)
-        text += template.close(message.role)
-        before = message.role
-    return text + template.open("assistant") + neutralised(start)
+    turns = ((message.role, neutralised(message.content)) for message in messages)
+    return template.text(turns) + neutralised(start)
 
 
 def as_turns(messages: Sequence[Message], start: str = "") -> list[dict[str, str]]:

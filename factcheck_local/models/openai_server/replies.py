@@ -66,11 +66,11 @@ def first_token(reply: dict[str, Any]) -> list[tuple[str, float]] | None:
         if not top:
             return None
         pairs = [(t["token"], t["logprob"]) for t in top] if listed else list(top.items())
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        found = [(str(t), min(float(p), 0.0)) for t, p in pairs if _is_logprob(p)]
+    except (KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
         raise ScoringError(
             f"the reply's logprobs are malformed: {type(error).__name__} {error}"
         ) from error
-    found = [(str(t), min(float(p), 0.0)) for t, p in pairs if _is_logprob(p)]
     return found if len(found) > 1 else None
 
 

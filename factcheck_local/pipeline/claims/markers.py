@@ -17,11 +17,13 @@ _BEGINS = {
     "undecided": "not decided by",
 }
 
-#: One of them, with the space in front; in code or as the text of a link it is none. A file's name
-#: may have brackets.
+#: The places in a marker; a file's name may have brackets.
+_PLACE = re.compile(r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*")
+_ROUND = str.maketrans("[]", "()")
+
+#: One of them, with the space in front; in code or as the text of a link it is none.
 _MARKER = re.compile(
-    rf"[ \t]?(?<!`)\[(?:{_UNVERIFIED}|(?:{'|'.join(_BEGINS.values())}) "
-    r"(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\](?![(`])"
+    rf"[ \t]?(?<!`)\[(?:{_UNVERIFIED}|(?:{'|'.join(_BEGINS.values())}) {_PLACE.pattern})\](?![(`])"
 )
 
 
@@ -30,10 +32,12 @@ def marker(verdict: str, places: Iterable[str]) -> str:
 
     Args:
         verdict: of the claim, not supported.
-        places: of the evidence that it rests on.
+        places: of the evidence that it rests on, each on one line.
     """
     begins = _BEGINS.get(verdict)
-    return f"[{begins} {', '.join(places)}]" if begins else f"[{_UNVERIFIED}]"
+    # A marker ends at its bracket: where others would end it, they are round ones.
+    named = (p if _PLACE.fullmatch(p) else p.translate(_ROUND) for p in places)
+    return f"[{begins} {', '.join(named)}]" if begins else f"[{_UNVERIFIED}]"
 
 
 def unmarked(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ class Record:
     ``atoms`` and ``contexts`` are None where the stage is still to be done.
 
     Raises:
-        RecordError: if an atom and a context have the same id, naming it.
+        RecordError: if an id stands for two texts, or an atom names a context that is not among
+            those that there are, naming the id.
     """
 
     answer: Answer
@@ -39,10 +40,15 @@ class Record:
     contexts: tuple[Context, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse ids that stand for two texts: one would be judged as the other."""
-        if both := {a.id for a in self.atoms or ()} & {c.id for c in self.contexts or ()}:
-            where = self.answer.path or "record"
+        """Refuse ids that stand for two texts, one would be judged as the other; or for none."""
+        where = self.answer.path or "record"
+        contexts = _unique([c.id for c in self.contexts or ()], f"{where}, contexts")
+        atoms = _unique([a.id for a in self.atoms or ()], f"{where}, atoms")
+        if both := atoms & contexts:
             raise RecordError(f"{where}: {min(both)!r} is the id of an atom and of a context")
+        if self.contexts is not None:
+            for i, atom in enumerate(self.atoms or ()):
+                _known(atom.context_ids, contexts, f"{where}, atom {i}")
 
 
 def decode_answer(data: bytes, name: str) -> str:
@@ -184,13 +190,11 @@ def parse_record(value: object, where: str, *, question: str | None = None) -> R
     if value.get("contexts"):
         rows = _rows(value, "contexts", where)
         contexts = tuple(_context(row, f"{where}, context {i}") for i, row in enumerate(rows))
-        _unique([c.id for c in contexts], f"{where}, contexts")
     atoms = None
     if value.get("atoms"):
         known = {c.id for c in contexts or ()}
         rows = _rows(value, "atoms", where)
         atoms = tuple(_atom(r, output, known, f"{where}, atom {i}") for i, r in enumerate(rows))
-        _unique([a.id for a in atoms], f"{where}, atoms")
     return Record(answer, atoms, contexts)
 
 
@@ -200,8 +204,7 @@ def _atom(row: Mapping[str, Any], output: str, known: set[str], where: str) -> A
     ids = row.get("contexts") or []
     if not isinstance(ids, list) or not all(isinstance(i, str) for i in ids):
         raise RecordError(f"{where}: expected 'contexts' to be a list of ids")
-    if unknown := [i for i in ids if i not in known]:
-        raise RecordError(f"{where}: unknown context {unknown[0]!r}")
+    _known(ids, known, where)
     at = output.find(original)
     return Atom(
         id=_text(row, "id", where),
@@ -250,7 +253,13 @@ def _optional(row: Mapping[str, Any], key: str, where: str) -> str | None:
     return found
 
 
-def _unique(ids: list[str], where: str) -> None:
+def _unique(ids: Sequence[str], where: str) -> set[str]:
     if len(set(ids)) != len(ids):
         twice = next(i for i in ids if ids.count(i) > 1)
         raise RecordError(f"{where}: the id {twice!r} stands twice")
+    return set(ids)
+
+
+def _known(ids: Sequence[str], known: set[str], where: str) -> None:
+    if unknown := [i for i in ids if i not in known]:
+        raise RecordError(f"{where}: unknown context {unknown[0]!r}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from factcheck_local.core.text.markdown import MAX_NESTING, markdown_parser
 from factcheck_local.core.text.sentences import sentence_spans
 from factcheck_local.core.text.wording import content_words, has_a_verb, numbers
 from factcheck_local.core.types import Kind, Segment, Span
@@ -65,6 +66,17 @@ _HTML_BLOCK = re.compile(
 #: Blocks that show something instead of saying it.
 _DATA_BLOCKS = {"fence", "code_block", "html_block"}
 
+#: Blocks that hold others.
+_CONTAINERS = {"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"}
+
+#: The signs of quotations and list items that a line begins with.
+_SIGNS = re.compile(r"\A(?:\s|>|(?:[-*+]|\d{1,9}[.)])(?=\s|\Z))*+")
+
+#: Where a link leads to: an address, a file, or nowhere, as the comments that are written so do.
+_ADDRESS = re.compile(
+    r"\Z|#|\.{0,2}/|(?:[A-Za-z][\w+.-]*:/|mailto:|tel:)|[^\s@]*\.[A-Za-z]{2,}(?:[/?#:]|\Z)"
+)
+
 
 def segment(text: str) -> tuple[Segment, ...]:
     """Sentences, table rows, headings and code blocks of an answer, in order.
@@ -78,12 +90,38 @@ def segment(text: str) -> tuple[Segment, ...]:
         list and those it is in as the last of its ``headings``; a table row its head row.
     """
     # Indented text is code in Markdown but seldom in an answer: read it as prose.
-    tokens = MarkdownIt("commonmark").enable("table").disable("code").parse(text)
-    return tuple(_units(text, tokens))
-
-
-def _units(text: str, tokens: Sequence[Token]) -> Iterator[Segment]:
+    parser = markdown_parser("code", "inline", inline_definitions=True)
     lines = [0, *(m.end() for m in _LINE_END.finditer(text)), len(text)]
+    return tuple(_units(text, lines, list(_all_blocks(text, lines, parser.parse(text)))))
+
+
+def _all_blocks(text: str, lines: Sequence[int], tokens: Sequence[Token]) -> Iterator[Token]:
+    """The blocks of a text, with the lines that the parser passes over as paragraphs.
+
+    These are nested too deep, or define a link that leads nowhere: "[Fee]: 9€" in plain text.
+    """
+    done = 0
+    for token in tokens:
+        nowhere = token.type == "definition" and not _ADDRESS.match(token.meta["url"])
+        if token.map is not None and token.type not in _CONTAINERS and not nowhere:
+            yield from _passed_over(text, lines[done : token.map[0] + 1], done)
+            done = max(done, token.map[1])
+        if token.type != "definition":
+            yield token
+    yield from _passed_over(text, lines[done:], done)
+
+
+def _passed_over(text: str, lines: Sequence[int], first: int) -> Iterator[Token]:
+    """A paragraph for each line with words, behind the signs that it begins with."""
+    for at, (start, end) in enumerate(pairwise(lines), start=first):
+        said = _SIGNS.sub("", text[start:end]).strip()
+        if re.search(r"\w", said):
+            yield Token("paragraph_open", "p", 1)
+            yield Token("inline", "", 0, map=[at, at + 1], level=MAX_NESTING, content=said)
+            yield Token("paragraph_close", "p", -1)
+
+
+def _units(text: str, lines: Sequence[int], tokens: Sequence[Token]) -> Iterator[Segment]:
     headings: list[tuple[int, str]] = []
     lead_ins: list[tuple[int, str]] = []
     head_row: str | None = None

@@ -71,7 +71,7 @@ class Calibration:
         try:
             entailment, contradiction, neutral = (float(b) for b in values["bias"])
             slope = float(values["slope"])
-        except TypeError as error:
+        except (TypeError, OverflowError) as error:
             raise ValueError(f"expected a slope and three biases, got {values!r}") from error
         if not (slope > 0 and np.isfinite([slope, entailment, contradiction, neutral]).all()):
             raise ValueError(f"expected a slope > 0 and finite biases, got {values!r}")

@@ -69,8 +69,8 @@ class CascadeRelationModel:
         weight: share of the slow model where both have read a pair, in [0, 1]; the
             two are pooled as logarithms (a logarithmic opinion pool, Genest & Zidek
             1986). 1 takes the slow model's word alone.
-        budget: pairs that one call of ``plan`` gives to the slow model, the least
-            sure first; None for all.
+        budget: pairs of a run, or of one call of ``relate``, that the slow model reads, the
+            least sure first; None for all.
         risk: thresholds of verdicts that come with these two.
     """
 
@@ -108,11 +108,16 @@ class CascadeRelationModel:
                 found[i] = self.pool(quick[i], slow)
         return found
 
-    def plan(self, quick: Sequence[Relation]) -> list[int]:
-        """Which of the fast model's relations the slow one has to look at, in order."""
+    def plan(self, quick: Sequence[Relation], read: int = 0) -> list[int]:
+        """Which of the fast model's relations the slow one has to look at, in order.
+
+        Args:
+            quick: relations of the fast model.
+            read: how many pairs of the same run the slow one has looked at already.
+        """
         unsure = [i for i, r in enumerate(quick) if not self._sure.settles(r)]
         unsure.sort(key=lambda i: -_entropy(quick[i]))
-        return sorted(unsure[: self._budget])
+        return sorted(unsure if self._budget is None else unsure[: max(0, self._budget - read)])
 
     def pool(self, quick: Relation, slow: Relation) -> Relation:
         """The relation of a pair that both have read, see ``pooled``."""

@@ -35,7 +35,8 @@ class FittedFile:
 
         Args:
             store_dir: the folder of the store.
-            entry: makes one of a row; a KeyError, TypeError or ValueError of it is the file's.
+            entry: makes one of a row; a KeyError, TypeError, ValueError or OverflowError of it is
+                the file's.
 
         Raises:
             StoreError: if the file is malformed, naming it.
@@ -52,7 +53,7 @@ class FittedFile:
             raise self._malformed(path, f"expected schema {self.schema}, got {found!r}")
         try:
             return tuple(entry(row) for row in values[self.rows])
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._malformed(path, repr(error)) from error
 
     def write(self, store_dir: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -30,44 +30,6 @@ from factcheck_local.pipeline.settings import Settings, Tables
 _GUARDS = ("quantities", "cut_instructions", "tables")
 
 
-@dataclass(frozen=True, slots=True)
-class _Role:
-    """How a model of one role becomes a scorer.
-
-    Attributes:
-        scorer: makes the scorer of a card's loaded model; the last argument is the folder where it
-            may keep what it made of passages, or None.
-        scorer_id: the scorer's id.
-        calibration_key: gives the table of the card's ``calibration`` that is for it.
-        at_once: threads that may ask a card's scorer at the same time, where it has files.
-        reading: see ``CachedPairScorer``.
-    """
-
-    scorer: Callable[[ModelCard, Any, Path | None], PairScorer]
-    scorer_id: Callable[[ModelCard], str]
-    calibration_key: Callable[[ModelCard], str]
-    at_once: Callable[[ModelCard], int]
-    reading: str = ""
-
-
-_ROLES = {
-    "llm": _Role(
-        llm.LlmPairScorer.of_card,
-        lambda card: f"{card.id}/{llm.card_key(card)}",
-        llm.card_key,
-        lambda _card: 1,
-    ),
-    "encoder": _Role(
-        lambda _card, model, _states: EncoderPairScorer(model),
-        lambda card: card.id,
-        lambda _card: "encoder",
-        premises_at_once,
-        # Before, the end of a long premise was cut off.
-        reading="windows",
-    ),
-}
-
-
 def relation_card(name: str, default_llm: str) -> ModelCard:
     """The card of the model that a relation model's name stands for.
 
@@ -80,17 +42,18 @@ def relation_card(name: str, default_llm: str) -> ModelCard:
         ModelError: if there is no such model, or it is of another role.
     """
     card = find_card({"llm": default_llm, "encoder": DEFAULT_ENCODER}.get(name, name))
-    return card if card.role in _ROLES else find_card(card.id, "encoder")
+    return card if card.role == "llm" else find_card(card.id, "encoder")
 
 
 def scorer_key(card: ModelCard) -> tuple[str, str]:
     """Id and sha256 of the scorer of a model with files, without loading it."""
-    return _ROLES[card.role].scorer_id(card), card.sha256
+    return _scorer_id(card), card.sha256
 
 
 def reading_of(card: ModelCard) -> str:
     """How the scorer of a model reads pairs, where that has changed; see ``CachedPairScorer``."""
-    return _ROLES[card.role].reading
+    # Before, the end of a long premise was cut off.
+    return "windows" if card.role == "encoder" else ""
 
 
 def card_calibration(card: ModelCard) -> Calibration:
@@ -99,14 +62,20 @@ def card_calibration(card: ModelCard) -> Calibration:
     Raises:
         ModelError: if it is malformed.
     """
-    return Calibration.from_card(card.calibration, _ROLES[card.role].calibration_key(card))
+    return Calibration.from_card(card.calibration, _calibration_key(card))
+
+
+def _scorer_id(card: ModelCard) -> str:
+    return f"{card.id}/{llm.card_key(card)}" if card.role == "llm" else card.id
+
+
+def _calibration_key(card: ModelCard) -> str:
+    return llm.card_key(card) if card.role == "llm" else "encoder"
 
 
 def _card_risk(card: ModelCard, slow: ModelCard | None = None) -> Thresholds | None:
     """The thresholds of a card for its model alone, or for a cascade with a slow one."""
-    if slow is not None:
-        return card_risk(card.risk, _ROLES[slow.role].scorer_id(slow))
-    return card_risk(card.risk, _ROLES[card.role].calibration_key(card))
+    return card_risk(card.risk, _scorer_id(slow) if slow else _calibration_key(card))
 
 
 def load_pair_scorer(
@@ -129,10 +98,12 @@ def load_pair_scorer(
         ModelError: if the model is not here or cannot be loaded.
         StoreError: if the store's cache is damaged.
     """
-    role = _ROLES[card.role]
 
     def make() -> PairScorer:
-        return role.scorer(card, (load or load_model)(card.id), states)
+        model = (load or load_model)(card.id)
+        if card.role == "llm":
+            return llm.LlmPairScorer.of_card(card, model, states)
+        return EncoderPairScorer(model)
 
     if cache_dir is None:
         return make()
@@ -150,7 +121,7 @@ def load_pair_scorer(
         make,
         *scorer_key(card),
         cache,
-        at_once=role.at_once(card),
+        at_once=premises_at_once(card) if card.role == "encoder" else 1,
         reading=reading_of(card),
     )
 

@@ -99,6 +99,7 @@ def relate(
 
     found: dict[Pair, Outcome] = {}
     settled: set[Pair] = set()
+    twice = 0  # pairs that the slow model of two has read
     # Of each claim its pairs, and how many of them are still to be read. It is nothing's near
     # duplicate, so the pairs that are read for it are named after it.
     claims: dict[str, list[Pair]] = {}
@@ -123,7 +124,12 @@ def relate(
         progress(len(found) + len(settled), len(reads))
 
     def read(chosen: Iterable[Pair]) -> None:
-        _read([reads[n] for n in chosen], premise, hypotheses, model, take)
+        nonlocal twice
+        asked = [reads[n] for n in chosen]
+        if isinstance(model, CascadeRelationModel):
+            twice += _read_twice(asked, premise, hypotheses, model, take, twice)
+        else:
+            _read(asked, premise, hypotheses, model, take)
 
     def gathered(chosen: Iterable[Pair]) -> Related:
         scored: list[ScoredPair] = []
@@ -159,7 +165,7 @@ def _name(pair: Pair, same: Mapping[str, str]) -> Pair:
 
 
 def _settles(forward: Relation | str) -> bool:
-    """Whether a -> b leaves nothing to ask of b -> a, for the edges of `graph.links_from`.
+    """Whether a -> b leaves nothing to ask of b -> a, for the edges of `network.links_from`.
 
     * Contradiction is symmetric in truth: one factor says that not both hold, and a
       second one from the other direction would count the same evidence twice.
@@ -182,10 +188,8 @@ def _read(
     hypotheses: Mapping[str, str],
     model: RelationModel,
     take: Callable[[Mapping[Pair, Outcome]], None],
-) -> dict[Pair, Outcome]:
-    """What is found for each pair; ``take`` gets it as it is found, each pair once."""
-    if isinstance(model, CascadeRelationModel):
-        return _read_twice(pairs, premise, hypotheses, model, take)
+) -> None:
+    """Ask a model of each pair; ``take`` gets what is found as it is found, each pair once."""
     by_premise: dict[tuple[str, Premise], list[Pair]] = {}
     for pair in pairs:
         by_premise.setdefault((pair[0], premise(pair)), []).append(pair)
@@ -202,11 +206,8 @@ def _read(
             return dict.fromkeys(of_it, str(error))
         return dict(zip(of_it, relations, strict=True))
 
-    found: dict[Pair, Outcome] = {}
     for outcomes in _in_order(ask, list(by_premise.items()), at_once(model)):
-        found |= outcomes
         take(outcomes)
-    return found
 
 
 def _in_order(work: Callable[[T], R], items: Sequence[T], threads: int) -> Iterator[R]:
@@ -231,24 +232,29 @@ def _read_twice(
     hypotheses: Mapping[str, str],
     model: CascadeRelationModel,
     take: Callable[[Mapping[Pair, Outcome]], None],
-) -> dict[Pair, Outcome]:
+    before: int,
+) -> int:
     """All pairs by the fast model, then the least sure of all of them by the slow one.
 
     A pair that the slow model fails on has failed: the fast one was not sure of it.
+
+    Returns:
+        How many the slow model has read, which has read ``before`` of this run before.
     """
-    found = _read(pairs, premise, hypotheses, model.fast, silent)
+    found: dict[Pair, Outcome] = {}
+    _read(pairs, premise, hypotheses, model.fast, found.update)
     quick = {pair: r for pair, r in found.items() if isinstance(r, Relation)}
-    chosen = [list(quick)[i] for i in model.plan(list(quick.values()))]
+    chosen = [list(quick)[i] for i in model.plan(list(quick.values()), before)]
     left_open = set(chosen)
     take({pair: outcome for pair, outcome in found.items() if pair not in left_open})
 
     def pool(second: Mapping[Pair, Outcome]) -> None:
-        both = {
-            pair: slow if isinstance(slow, str) else model.pool(quick[pair], slow)
-            for pair, slow in second.items()
-        }
-        found.update(both)
-        take(both)
+        take(
+            {
+                pair: slow if isinstance(slow, str) else model.pool(quick[pair], slow)
+                for pair, slow in second.items()
+            }
+        )
 
     _read(chosen, premise, hypotheses, model.slow, pool)
-    return found
+    return len(chosen)

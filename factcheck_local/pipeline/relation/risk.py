@@ -147,7 +147,7 @@ def thresholds_from(values: object) -> Thresholds:
             data=str(values["data"]),
             assessor=str(values.get("assessor", ASSESSOR)),
         )
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise ValueError(f"expected numbers, got {values!r}") from error
     if not (0 <= found.contradicted <= 1 and 0 <= found.supported <= 1):
         raise ValueError(f"expected thresholds in [0, 1], got {values!r}")

@@ -43,11 +43,6 @@ class ScoreCache:
             hint=f"rm {path}*, which loses nothing but time; or --no-cache",
         )
 
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._file.path
-
     def get(self, keys: Sequence[bytes]) -> dict[bytes, LogProbabilities]:
         """The rows that are there, by key; each of shape (3,).
 
@@ -63,10 +58,6 @@ class ScoreCache:
             StoreError: if the file is damaged or cannot be written.
         """
         self._file.write({key: row.astype(_ROW).tobytes() for key, row in rows.items()})
-
-    def __len__(self) -> int:
-        """How many scores there are."""
-        return len(self._file)
 
     def _decode(self, data: object) -> LogProbabilities:
         if not isinstance(data, bytes) or len(data) != 3 * _ROW.itemsize:
@@ -86,8 +77,6 @@ class CachedPairScorer:
     Attributes:
         id: the wrapped scorer's.
         sha256: the wrapped scorer's.
-        hits: hypotheses that were in the cache so far.
-        misses: hypotheses that were not.
     """
 
     def __init__(
@@ -116,9 +105,7 @@ class CachedPairScorer:
         self.id = scorer_id
         self.sha256 = sha256
         self.at_once = at_once
-        self.hits = 0
-        self.misses = 0
-        self._counting, self._loading = threading.Lock(), threading.Lock()
+        self._loading = threading.Lock()
 
     @property
     def scorer(self) -> PairScorer:
@@ -151,9 +138,6 @@ class CachedPairScorer:
         keys = [self._key(premise, h) for h in hypotheses]
         found = self._cache.get(keys)
         missing = {k: h for k, h in zip(keys, hypotheses, strict=True) if k not in found}
-        with self._counting:
-            self.hits += sum(k in found for k in keys)
-            self.misses += sum(k not in found for k in keys)
         if missing:
             scored = self.scorer.score(premise, list(missing.values()))
             new = dict(zip(missing, np.asarray(scored, dtype=np.float64), strict=True))

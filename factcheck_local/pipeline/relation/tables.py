@@ -14,8 +14,6 @@ from factcheck_local.core.types import Relation
 from factcheck_local.indexer.tables import cells, indent, rule_below, split_lead, tables
 from factcheck_local.pipeline.relation.scorer import Premise, RelationModel, at_once
 
-#: How a relation model reads tables: row by row with their headers, or as they are.
-
 
 class StatedRelationModel:
     """A relation model that reads tables row by row; implements ``RelationModel``."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from factcheck_local.core.errors import InferenceError
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import (
     Answer,
     Assessment,
@@ -42,7 +43,8 @@ class Posterior:
         failure: why.
         sources: what FR4 says of documents.
         sensitivity: by atom id.
-        untried: relations whose removal was not tried.
+        untried_sources: sources of which it was not tried what rests on them.
+        untried: relations of which it was not.
     """
 
     links: tuple[EvidenceLink, ...]
@@ -50,6 +52,7 @@ class Posterior:
     failure: str | None = None
     sources: tuple[SourceReliability, ...] = ()
     sensitivity: Mapping[str, Sensitivity] = field(default_factory=dict)
+    untried_sources: int = 0
     untried: int = 0
 
 
@@ -89,6 +92,7 @@ def reason(
     settings: Settings,
     *,
     explained: bool = True,
+    progress: Progress = silent,
 ) -> Posterior:
     """Build the network and infer; an impossible network fails with its reason.
 
@@ -98,6 +102,7 @@ def reason(
         pairs: what the relation model read.
         settings: of the network.
         explained: whether it is solved again and again to find what each atom rests on.
+        progress: called as that goes on.
     """
     links = links_from(pairs)
 
@@ -115,22 +120,23 @@ def reason(
     try:
         marginals, documents = solve(atoms, contexts, links)
         found: Mapping[str, Sensitivity] = {}
-        untried = 0
+        untried_sources = untried = 0
         if explained:
-            found, untried = sensitivity(
+            found, untried_sources, untried = sensitivity(
                 atoms,
                 contexts,
                 links,
                 copies(contexts, settings),
                 marginals.p_true,
                 lambda *parts: solve(*parts)[0].p_true,
+                progress,
             )
     except InferenceError as error:
         return Posterior(links, None, str(error))
     sources = tuple(
         SourceReliability(d.source, d.prior, marginals.p_true[d.variable]) for d in documents
     )
-    return Posterior(links, marginals, None, sources, found, untried)
+    return Posterior(links, marginals, None, sources, found, untried_sources, untried)
 
 
 def assess(

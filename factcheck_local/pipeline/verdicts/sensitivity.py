@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
+from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Atom, Context, EvidenceLink, RelationLabel, Sensitivity
 from factcheck_local.markov.arrays import part_of
 from factcheck_local.pipeline.verdicts.decide import side_of_half
@@ -15,10 +18,14 @@ from factcheck_local.pipeline.verdicts.documents import said_once
 #: P(true) of every variable, given contexts and links.
 Solve = Callable[[Sequence[Atom], Sequence[Context], Sequence[EvidenceLink]], Mapping[str, float]]
 
+#: Atoms, contexts and links that are joined in the network.
+Part = tuple[list[Atom], list[Context], list[EvidenceLink]]
+
 #: Priors that each source is given in turn.
 PRIOR_RANGE = (0.5, 0.99)
 
-#: Once so many networks have been solved for an answer, no more relations are tried.
+#: How often the network of an answer is solved at most. One of a part of its links counts by
+#: their share.
 MAX_RUNS = 400
 
 
@@ -29,8 +36,9 @@ def sensitivity(
     same: Mapping[str, str],
     p_true: Mapping[str, float],
     solve: Solve,
-) -> tuple[dict[str, Sensitivity], int]:
-    """Solve the network again with one thing changed at a time.
+    progress: Progress = silent,
+) -> tuple[dict[str, Sensitivity], int, int]:
+    """Solve the network again with one thing changed at a time: each source, then each relation.
 
     Copies of a text are sources of their own, as what one of them says stays said without it. A
     relation that was read of a text is one, however many passages have that text.
@@ -42,75 +50,88 @@ def sensitivity(
         same: id of a passage -> id of the one that ``solve`` takes it for, if it is a copy.
         p_true: the posteriors as they are.
         solve: builds and solves a network; it has no more zeros than the whole one.
+        progress: called after each source and each relation that is tried.
 
     Returns:
-        By atom id, and how many relations were left untried for want of runs. An atom
-        that nothing relates to has no entry.
+        By atom id, and how many sources and how many relations were left untried for want of
+        runs. An atom has no entry if nothing relates to it, or none of its sources was tried.
     """
-    runs = MAX_RUNS
-    found: dict[str, Sensitivity] = {}
-    untried = 0
-    for part_atoms, part_contexts, part_links in _parts(atoms, contexts, links, same):
-        without: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
-        alone: dict[str, dict[str, float]] = {a.id: {} for a in part_atoms}
-        low = {a.id: p_true[a.id] for a in part_atoms}
-        high = dict(low)
-        sources = {c.id: c.source for c in part_contexts}
-        for source in dict.fromkeys(sources.values()):
-            rest = [
-                x
-                for x in part_links
-                if source not in (sources.get(x.premise), sources.get(x.hypothesis))
-            ]
-            others = [c for c in part_contexts if c.source != source]
-            solved = solve(part_atoms, others, rest)
-            for atom in without:
-                without[atom][source] = solved[atom]
-            inside = [
-                x
-                for x in part_links
-                if sources[x.premise] == source == sources.get(x.hypothesis, source)
-            ]
-            own = [c for c in part_contexts if c.source == source]
-            solved = solve(part_atoms, own, inside)
-            for atom in without.keys() & {x.hypothesis for x in inside}:
-                alone[atom][source] = solved[atom]
-            for prior in PRIOR_RANGE:
-                changed = [
-                    replace(c, prior=prior) if c.source == source else c for c in part_contexts
-                ]
-                solved = solve(part_atoms, changed, part_links)
-                for atom in without:
-                    low[atom] = min(low[atom], solved[atom])
-                    high[atom] = max(high[atom], solved[atom])
-            runs -= 2 + len(PRIOR_RANGE)
-        turning: dict[str, tuple[float, EvidenceLink]] = {}
-        said = {id(x): said_once(x, same) for x in part_links}
-        tried: dict[tuple[str, str, RelationLabel], EvidenceLink] = {}
-        # The strongest first, and of copies the passage that stands for them.
-        for link in sorted(
-            part_links, key=lambda x: (-x.strength, same.get(x.premise) != x.premise)
-        ):
-            premise, hypothesis, _ = key = said[id(link)]
-            # What copies say of each other is in no network.
-            if premise != hypothesis:
-                tried.setdefault(key, link)
-        for key, link in tried.items():
-            if runs <= 0:
-                untried += 1
-                continue
-            runs -= 1
-            rest = [x for x in part_links if said[id(x)] != key]
-            solved = solve(part_atoms, part_contexts, rest)
-            for atom in without:
-                change = abs(solved[atom] - p_true[atom])
-                flips = side_of_half(solved[atom]) != side_of_half(p_true[atom])
-                if flips and change > turning.get(atom, (0.0,))[0]:
-                    turning[atom] = change, link
-        for a in part_atoms:
-            pivotal = turning[a.id][1] if a.id in turning else None
-            found[a.id] = Sensitivity(without[a.id], low[a.id], high[a.id], pivotal, alone[a.id])
-    return found, untried
+    parts = _parts(atoms, contexts, links, same)
+    sources = {c.id: c.source for c in contexts}
+    said = {id(x): said_once(x, same) for x in links}
+    without: dict[str, dict[str, float]] = {a.id: {} for part in parts for a in part[0]}
+    alone: dict[str, dict[str, float]] = {id_: {} for id_ in without}
+    low = {id_: p_true[id_] for id_ in without}
+    high = dict(low)
+    turning: dict[str, tuple[float, EvidenceLink]] = {}
+
+    def try_source(part: Part, source: str) -> None:
+        claims, given, between = part
+        rest = [
+            x for x in between if source not in (sources.get(x.premise), sources.get(x.hypothesis))
+        ]
+        solved = solve(claims, [c for c in given if c.source != source], rest)
+        for atom in claims:
+            without[atom.id][source] = solved[atom.id]
+        inside = [
+            x for x in between if sources[x.premise] == source == sources.get(x.hypothesis, source)
+        ]
+        solved = solve(claims, [c for c in given if c.source == source], inside)
+        for id_ in without.keys() & {x.hypothesis for x in inside}:
+            alone[id_][source] = solved[id_]
+        for prior in PRIOR_RANGE:
+            changed = [replace(c, prior=prior) if c.source == source else c for c in given]
+            solved = solve(claims, changed, between)
+            for atom in claims:
+                low[atom.id] = min(low[atom.id], solved[atom.id])
+                high[atom.id] = max(high[atom.id], solved[atom.id])
+
+    def try_relation(part: Part, link: EvidenceLink) -> None:
+        claims, given, between = part
+        solved = solve(claims, given, [x for x in between if said[id(x)] != said[id(link)]])
+        for atom in claims:
+            p, now = p_true[atom.id], solved[atom.id]
+            flips = side_of_half(now) != side_of_half(p)
+            if flips and abs(now - p) > turning.get(atom.id, (0.0,))[0]:
+                turning[atom.id] = abs(now - p), link
+
+    steps: list[tuple[int, Callable[[], None]]] = [
+        (len(part[2]) * (2 + len(PRIOR_RANGE)), partial(try_source, part, source))
+        for part in parts
+        for source in dict.fromkeys(c.source for c in part[1])
+    ]
+    of_sources = len(steps)
+    steps += [
+        (len(part[2]), partial(try_relation, part, link))
+        for part in parts
+        for link in _once(part[2], said, same)
+    ]
+    spent = accumulate(cost for cost, _ in steps)
+    tried = sum(cost <= MAX_RUNS * len(links) for cost in spent)
+    for done, (_, step) in enumerate(steps[:tried], start=1):
+        step()
+        progress(done, tried)
+    found = {
+        id_: Sensitivity(own, low[id_], high[id_], turning.get(id_, (0, None))[1], alone[id_])
+        for id_, own in without.items()
+        if own
+    }
+    return found, max(0, of_sources - tried), len(steps) - max(of_sources, tried)
+
+
+def _once(
+    links: Sequence[EvidenceLink],
+    said: Mapping[int, tuple[str, str, RelationLabel]],
+    same: Mapping[str, str],
+) -> list[EvidenceLink]:
+    """A link for each relation, the strongest first, and of copies the one that stands for them."""
+    found: dict[tuple[str, str, RelationLabel], EvidenceLink] = {}
+    for link in sorted(links, key=lambda x: (-x.strength, same.get(x.premise) != x.premise)):
+        premise, hypothesis, _ = key = said[id(link)]
+        # What copies say of each other is in no network.
+        if premise != hypothesis:
+            found.setdefault(key, link)
+    return list(found.values())
 
 
 def _parts(
@@ -118,7 +139,7 @@ def _parts(
     contexts: Sequence[Context],
     links: Sequence[EvidenceLink],
     same: Mapping[str, str],
-) -> list[tuple[list[Atom], list[Context], list[EvidenceLink]]]:
+) -> list[Part]:
     """What is joined by links, by a common source or by a copy, without unrelated atoms."""
     if not links:
         return []

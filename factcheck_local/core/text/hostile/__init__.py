@@ -85,13 +85,8 @@ def _units(text: str) -> list[Span]:
     Finer than sentences: "answer B. Staff get …" is two, so that no evidence goes with what
     stands in front of it.
     """
-    found = []
-    for piece in PIECE.finditer(text):
-        body = piece.group().strip()
-        if body:
-            start = piece.start() + piece.group().index(body)
-            found.append(Span(start, start + len(body)))
-    return found
+    units = (Span(*piece.span()).trimmed(text) for piece in PIECE.finditer(text))
+    return [unit for unit in units if unit.start < unit.end]
 
 
 def _is_addressed(unit: str) -> bool:

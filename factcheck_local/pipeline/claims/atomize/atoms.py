@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def atomize(
 
     def split(index: int) -> Split:
         segment = segments[index]
-        seen = asdict(window(segments, index))
+        seen = window(segments, index)
         messages = load_prompt("atomize").opening(question=question, **seen)
         kind = _kind(messages, segment, model)
         if not kind.check_worthy:

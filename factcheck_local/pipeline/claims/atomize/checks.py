@@ -25,8 +25,8 @@ MIN_CLAUSE_SHARE = 0.5
 #: Words of a clause that may have its own subject; "turn white" has none.
 MIN_CLAUSE_WORDS = 4
 
-#: Where a sentence may be cut into what can be asked for.
-_PIECES = re.compile(r"[,;:]\s+|\s+[–—]\s+")
+#: Where a sentence may be cut into what can be asked for. A run of spaces is read once.
+_PIECES = re.compile(r"[,;:]\s+|(?<!\s)\s++[–—]\s+")
 
 #: The verb behind it is another's: "the river, which was diverted".
 _RELATIVE = re.compile(r"\b(?:which|who|whom|whose|that|where)\b")

@@ -8,7 +8,6 @@ VERIFY, making each unit understandable on its own, is ``claims.rewording.revise
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
@@ -51,7 +50,7 @@ def extract_units(
 
     def split(index: int) -> Split:
         segment = segments[index]
-        seen = asdict(window(segments, index))
+        seen = window(segments, index)
         messages = load_prompt("verify_units").opening(question=question, **seen)
         parsed = parse_units(model.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=STOP))
         if not parsed:

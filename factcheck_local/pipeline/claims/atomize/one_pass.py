@@ -42,9 +42,10 @@ MIN_KNOWN = 0.6
 #: A number in brackets names a source, a page or an article of it behind it, as does a file or
 #: a page; no claim takes it up.
 _CITATION = re.compile(
-    r"\s*\[?\[(?:\^?\d+(?:[,–-]\s*[^\[\]]{1,40})?|(?i:source|doc|ref)\s?\d+"
+    # From the first of several spaces on, so that a run of them is read once.
+    r"(?<!\s)\s*+(?:\[?\[(?:\^?\d+(?:[,–-]\s*[^\[\]]{1,40})?|(?i:source|doc|ref)\s?\d+"
     r"|[^\[\]\s]{1,80}\.[a-z]{2,5}(?:,[^\[\]]{1,40})?|pp?\.\s*\d[^\[\]]{0,20})\]\]?(?!\()"
-    r"|\s*\((?i:source|doc|ref)\s?\d+\)|\s*【[^】]{1,80}】|\s*<sup>\[?\d+\]?</sup>"
+    r"|\((?i:source|doc|ref)\s?\d+\)|【[^】]{1,80}】|<sup>\[?\d+\]?</sup>)"
 )
 
 #: Where a link leads to.
@@ -54,7 +55,9 @@ _TARGET = re.compile(r"(?<=\])\([^()\s]{1,500}\)")
 _SCALES = "thousand million billion"
 
 #: A cell of a table with nothing in it, or a sign for that, which a claim says with a negation.
-_EMPTY_CELL = re.compile(rf"\|\s*(?:[-–—x\u00d7{NO_SIGNS}0]\ufe0f?|n/?a)?\s*(?=\|)", re.IGNORECASE)
+_EMPTY_CELL = re.compile(
+    rf"\|\s*+(?:(?:[-–—x\u00d7{NO_SIGNS}0]\ufe0f?|n/?a)\s*+)?(?=\|)", re.IGNORECASE
+)
 
 #: What denies like "not" does, in a heading above all: a claim may put it into other words.
 _DENIAL = re.compile(

@@ -7,8 +7,7 @@ come from there, so that no reviser is needed. What cannot be verified gives no 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Mapping, Sequence
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
@@ -24,7 +23,7 @@ from factcheck_local.pipeline.claims.atomize.each import (
     each_segment,
 )
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims, says_none
-from factcheck_local.pipeline.claims.atomize.window import Window, window
+from factcheck_local.pipeline.claims.atomize.window import window
 
 #: Share of a claim's content words that stand in its window, and of those among them that
 #: are no name from around the sentence the share that stands in the sentence itself: "The
@@ -59,7 +58,7 @@ def extract_claims(
     def split(index: int) -> Split:
         segment = segments[index]
         seen = window(segments, index, first=not question)
-        messages = load_prompt("veriscore_claims").opening(question=question, **asdict(seen))
+        messages = load_prompt("veriscore_claims").opening(question=question, **seen)
         reply = model.generate(messages, max_tokens=MAX_REPLY_TOKENS, stop=STOP)
         if says_none(reply):
             return Split(((Kind.OTHER, segment.text),))
@@ -75,10 +74,10 @@ def extract_claims(
     return each_segment(segments, split, chosen=chosen, progress=progress)
 
 
-def _own(text: str, seen: Window, question: str) -> bool:
+def _own(text: str, seen: Mapping[str, str], question: str) -> bool:
     """Whether the sentence says this, be it with names from around it."""
-    own = f"{seen.headings} {seen.sentence}"
-    around = f"{question} {seen.before} {seen.after}"
+    own = f"{seen['headings']} {seen['sentence']}"
+    around = f"{question} {seen['before']} {seen['after']}"
     said = content_words(text) - (names(around) - content_words(own))
     shared = said & content_words(own)
     return (

@@ -84,40 +84,39 @@ def compare_quantities(passage: str, claim: str) -> QuantityMatch:
     negated = negations(_NO_NEGATION.sub(" ", claim)) > 0
     return QuantityMatch(
         tuple(
-            _judged(c, row, evidence, loose, frozenset() if negated else stated.words, taken)
+            QuantityComparison(
+                c, _status(c, row, evidence, loose, frozenset() if negated else stated.words, taken)
+            )
             for c, row in zip(stated.quantities, fits, strict=True)
             if not c.weak
         )
     )
 
 
-def _judged(
+def _status(
     claim: Quantity,
     fits: list[_Fit | None],
     evidence: Parsed,
     loose: frozenset[float],
     words: frozenset[str],
     taken: set[int],
-) -> QuantityComparison:
-    best: tuple[_Fit, Quantity] | None = None
-    offender: tuple[int, Quantity] | None = None
+) -> Status:
+    best: _Fit | None = None
+    opposed = False
     enough = min(_SHARED, max(1, len(words)))
     for i, (q, fit) in enumerate(zip(evidence.quantities, fits, strict=True)):
         if fit is None or (fit is _Fit.CLASH and q.weak):
             continue
-        if best is None or fit > best[0]:
-            best = (fit, q)
-        shared = _shared(words, evidence, i)
+        best = fit if best is None else max(best, fit)
         rival = fit is _Fit.CLASH and i not in taken and _is_opposable(claim, q)
-        if rival and shared >= enough and (offender is None or shared > offender[0]):
-            offender = (shared, q)
+        opposed |= rival and _shared(words, evidence, i) >= enough
     if best is None:
-        return QuantityComparison(claim, Status.ABSENT)
-    if best[0] is _Fit.MATCH:
-        return QuantityComparison(claim, Status.MATCHED, best[1])
-    if best[0] is _Fit.CLASH and offender and not _number_of(claim) & loose:
-        return QuantityComparison(claim, Status.MISMATCHED, offender[1])
-    return QuantityComparison(claim, Status.OPEN, best[1])
+        return Status.ABSENT
+    if best is _Fit.MATCH:
+        return Status.MATCHED
+    if best is _Fit.CLASH and opposed and not _number_of(claim) & loose:
+        return Status.MISMATCHED
+    return Status.OPEN
 
 
 def _shared(words: frozenset[str], evidence: Parsed, i: int) -> int:

@@ -88,13 +88,21 @@ _PERIODS = {
     "quarterly": "quarter", "yr": "year", "yearly": "year", "annual": "year", "annually": "year",
     "annum": "year", "p.a.": "year",
 }  # fmt: skip
+_FEW = "two|three|four|five|six|seven|eight|nine|ten|twelve"
 _RATE = re.compile(
     # "2 days of leave per month"
     r"(?P<what>\s+(?:gross|net|of(?:\s+\w+){1,2}?))?\s*(?:"
     r"(?:per|(?:for\s+)?(?:each|every)|/)\s*(?:(?:calendar|fiscal|financial)\s+)?"
-    r"(?!(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b)(?P<any>[a-z]+)|"
+    rf"(?!(?:one|{_FEW})\b)(?P<any>[a-z]+)|"
     r"an?\s+(?P<time>second|minute|hour|day|night|week|month|quarter|year)\b|"
     r"(?P<adverb>(?:hour|dai|week|month|quarter|year|annual)ly\b|p\.a\.))",
+    re.IGNORECASE,
+)
+#: "2 tablets twice daily": what is said is each time's, and not the day's.
+_TIMES = re.compile(
+    rf"\s+(?:(?:twice|thrice|(?:\d{{1,2}}|{_FEW})(?:\s+times|\s?x))\s+(?:(?:an?|per|each|every)\s+)?"
+    r"(?:(?:hour|day|night|week|month|quarter|year)\b|(?:hour|dai|week|month|quarter|year|annual)ly\b)"
+    rf"|every\s+(?:\d{{1,2}}|{_FEW})\b)",
     re.IGNORECASE,
 )
 #: "The annual fee is 120 euros."
@@ -152,6 +160,8 @@ def rate_of(before: str, after: str) -> tuple[str, int]:
     if match := _RATE.match(after):
         word = (match["any"] or match["time"] or match["adverb"]).lower()
         return stem(_PERIODS.get(word, word)), 0 if match["what"] else match.end()
+    if _TIMES.match(after):
+        return stem("times"), 0
     found = _RATE_BEFORE.search(before)
     return (stem(_PERIODS[found[1].lower()]) if found else ""), 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from factcheck_local.pipeline.relation.quantities import context
@@ -25,6 +26,12 @@ _UNIT = re.compile(
 _PER_CENT = re.compile(r"\s*per[ -]cent(?:age)?\b")
 #: "seven (7) years"
 _AGAIN = re.compile(r"[ \u00a0]?\(\d{1,3}\)")
+#: "5 ft 11 in", "5 foot 11": behind feet "in" is a unit, and often left out.
+_INCHES = re.compile(
+    r"(?:\.?[ \u00a0]+|-)(?P<whole>1[01]|\d)(?P<part>[½¼¾])?(?:[ \u00a0-]?in\b\.?"
+    r"|(?:(?<=foot-\d)|(?<=foot-1\d))(?![\w-])"
+    r"|(?=[ \u00a0]?(?:tall|high|long|wide|deep)\b|\s*(?:[.,;:)](?!\d)|$)))"
+)
 _AGE = re.compile(r"\b(?:aged?|ages|age of)\s$", re.IGNORECASE)
 _OLD = re.compile(r"[ -](?:years?|months?|weeks?|days?)[ -]olds?\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
@@ -101,7 +108,7 @@ def _draft(text: str, masked: str, n: Numeral) -> _Draft:
     if version := _version(text, before, after, n):
         draft.done = version
         return draft
-    if n.ordinal or (not n.in_words and _ORDINAL.match(after)):
+    if n.values and (n.ordinal or (not n.in_words and _ORDINAL.match(after))):
         _as_ordinal(text, draft, after)
         return draft
     if money := _MONEY_BEFORE.search(before):
@@ -152,6 +159,12 @@ def _read_unit(draft: _Draft, before: str, after: str) -> None:
                 # "an hour and a half"
                 draft.numeral.add_half()
                 draft.end = draft.numeral.end + half.end()
+            elif draft.unit.label == "foot" and (
+                more := _INCHES.match(after, draft.end - draft.numeral.end)
+            ):
+                part = unicodedata.numeric(more["part"]) if more["part"] else 0.0
+                draft.numeral.add_inches(int(more["whole"]) + part)
+                draft.end = draft.numeral.end + more.end()
     if draft.unit is None and _AGE.search(before):
         draft.unit = unit_of("years")
 

@@ -1,4 +1,4 @@
-"""Numbers that are part of a name: sections, standards, products, phones, addresses.
+"""Numbers that are part of a name: sections, standards, products, phones, addresses; and powers.
 
 They are not quantities, so nothing can be read off their difference.
 """
@@ -41,6 +41,9 @@ _NAME = re.compile(
             r"(?<![\w$])(?![vV]\d)(?!(?i:mid|pre|post)-)[A-Za-z]{1,12}\d[\w-]*",
             r"(?<![\w$])(?!(?i:mid|pre|post|late|early)-)[A-Z][A-Za-z]*-\d+(?!\d*s\b)[A-Za-z]?(?!\w)",
             r"(?<![\w/])\d+/\d+(?![\d/])",
+            # 5 x 10^3 and 5e-3 are not read, least of all as 3.
+            r"(?<![\w.,])(?:\d+(?:[.,]\d+)?\s?[x\u00d7\u00b7\u22c5*]\s?)?\d+(?:\.\d+)?\^[({]?[+\u2212-]?\d+[)}]?",
+            r"(?<![\w.,])\d+(?:\.\d+)?[eE][+\u2212-]?\d+(?!\w)",
             # 3:1 and 1:04:32; 11:45 is a time.
             r"(?<![\w:])\d+:\d(?![\d])|(?<![\w:])\d+:\d+:\d+(?:\.\d+)?",
             r"(?i:\b(?:won|lost|beat|beaten|defeated|score|record)(?:\s+\w+){0,3}?\s+)"

@@ -83,6 +83,11 @@ class Numeral:
         self.values = tuple(v + 0.5 * self.scale for v in self.values)
         self.last = self.significant = 0.1 * self.scale
 
+    def add_inches(self, inches: float) -> None:
+        """Adds inches to a number of feet."""
+        self.values = tuple(v + inches / 12 for v in self.values)
+        self.significant = 1 / 12
+
 
 def _values(digits: str) -> tuple[float, ...]:
     plain = re.sub(r"[ \u00a0\u202f'’]|,(?=\d{3})", "", digits)

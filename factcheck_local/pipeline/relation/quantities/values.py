@@ -117,7 +117,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuantityComparison:
-    """One quantity of a claim, and the passage's that decides its status.
+    """One quantity of a claim, and how it stands to a passage.
 
     Attributes:
         claim: As the claim has it.
@@ -125,19 +125,10 @@ class QuantityComparison:
             there are comparable ones in sentences about the same, and none
             agrees. ``OPEN``: the passage has a comparable quantity that
             neither states nor excludes it. ``ABSENT``: it has none.
-        passage: What it was compared with, None when absent.
     """
 
     claim: Quantity
     status: Status
-    passage: Quantity | None = None
-
-    def explain(self) -> str:
-        """One line for a report."""
-        said = f"claim says {self.claim.text}"
-        if self.passage is None:
-            return f"{said}, passage has nothing to compare"
-        return f"{said}, passage says {self.passage.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +140,4 @@ class QuantityMatch:
     @property
     def n_mismatched(self) -> int:
         """Quantities that the passage speaks against."""
-        return len(self.mismatches)
-
-    @property
-    def mismatches(self) -> tuple[QuantityComparison, ...]:
-        """The offending pairs."""
-        return tuple(c for c in self.comparisons if c.status is Status.MISMATCHED)
-
-    def explain(self) -> str:
-        """The offending pairs in words, "" for none."""
-        return "; ".join(c.explain() for c in self.mismatches)
+        return sum(c.status is Status.MISMATCHED for c in self.comparisons)

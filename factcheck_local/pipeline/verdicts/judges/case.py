@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from factcheck_local.core.progress import Progress, silent
-from factcheck_local.core.text.hostile import readable
-from factcheck_local.core.types import Answer, Atom, Context, Verdict
+from factcheck_local.core.text.hostile import readable, unread_spans, without_invisible
+from factcheck_local.core.types import Answer, Atom, Context, Span, Verdict
 from factcheck_local.models.contracts import ChatModel
 
 
@@ -42,7 +43,7 @@ class Case:
     Attributes:
         answer: the text, and the question where there is one.
         atoms: the check-worthy ones on which no stage has failed.
-        contexts: by id.
+        contexts: by id; none for a judge that wants none.
         by_atom: atom id -> ids of its own contexts, best first.
         reached: a judge calls this for an atom as soon as it knows what it will return of it,
             so that a listener need not wait for the others; it changes nothing else.
@@ -58,18 +59,45 @@ class Case:
         """An atom's own contexts, best first."""
         return tuple(self.contexts[id_] for id_ in self.by_atom.get(atom.id, ()))
 
-    def seen_by(self, judge: Judge) -> Case:
-        """The case as a judge sees it: without contexts, if it wants none."""
-        return self if judge.wants_contexts else replace(self, contexts={}, by_atom={})
-
     def hardened(self) -> Case:
-        """The same without text that is hidden or addressed to a model, see ``hostile``."""
-        atoms = tuple(replace(a, text=readable(a.text) or a.text) for a in self.atoms)
+        """The same without text that is hidden or addressed to a model, see ``hostile``.
+
+        An atom of which nothing is left is not in it. The places of the others are those in
+        what is left of the answer; one that stands in nothing of it has no place.
+        """
+        kept = _kept(self.answer.text)
+        question = self.answer.question and readable(self.answer.question)
+        answer = replace(self.answer, text=readable(self.answer.text), question=question)
+
+        def moved(span: Span) -> Span | None:
+            start, end = bisect_left(kept, span.start), bisect_left(kept, span.end)
+            return Span(start, end) if start < end else None
+
+        def left(atom: Atom) -> Atom:
+            text = readable(atom.text)
+            if atom.span is None:
+                return replace(atom, text=text, original=readable(atom.original) or text)
+            span = moved(atom.span)
+            original = text if span is None else span.of(answer.text)
+            repeats = tuple(s for s in map(moved, atom.repeats) if s is not None)
+            return replace(atom, text=text, original=original, span=span, repeats=repeats)
+
+        atoms = tuple(a for a in map(left, self.atoms) if a.text.strip())
         contexts = {
             id_: replace(c, title=readable(c.title), text=readable(c.text))
             for id_, c in self.contexts.items()
         }
-        return replace(self, atoms=atoms, contexts=contexts)
+        return replace(self, answer=answer, atoms=atoms, contexts=contexts)
+
+
+def _kept(text: str) -> list[int]:
+    """The places in a text of the characters that ``readable`` leaves of it, ascending."""
+    places = [i for i, c in enumerate(text) if without_invisible(c)]
+    shown = without_invisible(text)
+    cut = {i for s in unread_spans(shown) for i in range(len(shown[: s.start].rstrip()), s.end)}
+    kept = [place for i, place in enumerate(places) if i not in cut]
+    # What follows a stretch that is cut at the beginning is read without white space in front.
+    return kept[len(kept) - len(readable(text)) :]
 
 
 @dataclass(frozen=True, slots=True)

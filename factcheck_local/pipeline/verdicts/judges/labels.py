@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.errors import ScoringError
+from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Verdict
-from factcheck_local.models.contracts import LabelScorer
+from factcheck_local.models.contracts import LabelScorer, Message
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.verdicts.judges.case import WORTH, Case, Judged, Judgement
 from factcheck_local.pipeline.verdicts.judges.passages import Passage, fit
@@ -36,7 +36,6 @@ class LabelJudge:
 
     def judge(self, case: Case, llm: LabelScorer, progress: Progress) -> Judged:
         """Judge every atom; those with the same passages share one reading of them."""
-        case = case.seen_by(self)
         by_passages: dict[tuple[Passage, ...], list[Atom]] = {}
         cut = 0
         for atom in case.atoms:
@@ -49,14 +48,12 @@ class LabelJudge:
         for passages, atoms in by_passages.items():
             opening = prompt.opening(passages=passages)
             endings = [prompt.close(claim=a.text) for a in atoms]
-            try:
-                scores = llm.score_labels(opening, endings, tuple(self.labels))
-            except ScoringError as error:
-                failures |= {a.id: str(error) for a in atoms}
-            else:
-                for atom, row in zip(atoms, np.exp(scores), strict=True):
+            rows = _scored(llm, opening, endings, tuple(self.labels))
+            for atom, row in zip(atoms, rows, strict=True):
+                if isinstance(row, str):
+                    failures[atom.id] = row
+                else:
                     found[atom.id] = self._judgement(row, case, atom)
-            for atom in atoms:
                 case.reached(atom.id, found.get(atom.id) or failures[atom.id])
             progress(len(found) + len(failures), len(case.atoms))
         return Judged(found, failures, cut)
@@ -67,3 +64,18 @@ class LabelJudge:
         read = case.by_atom.get(atom.id, ())
         # Rounding may put a sum of probabilities just outside [0, 1].
         return Judgement(verdicts[int(np.argmax(row))], min(max(probability, 0.0), 1.0), read=read)
+
+
+def _scored(
+    llm: LabelScorer, opening: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
+) -> list[npt.NDArray[np.float64] | str]:
+    """The probabilities of the labels after each ending, or why there are none."""
+    try:
+        return list(np.exp(llm.score_labels(opening, endings, labels)))
+    except TooLongError as error:
+        # One claim that is too long must not take the others with it.
+        if len(endings) == 1:
+            return [str(error)]
+        return [row for ending in endings for row in _scored(llm, opening, [ending], labels)]
+    except ScoringError as error:
+        return [str(error)] * len(endings)

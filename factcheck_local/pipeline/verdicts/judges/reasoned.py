@@ -46,7 +46,6 @@ class ReasoningJudge:
 
     def judge(self, case: Case, llm: TextGenerator, progress: Progress) -> Judged:
         """Judge every atom by itself."""
-        case = case.seen_by(self)
         found: dict[str, Judgement] = {}
         failures: dict[str, str] = {}
         cut = 0

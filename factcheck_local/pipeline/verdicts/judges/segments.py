@@ -52,7 +52,6 @@ class SegmentJudge:
 
     def judge(self, case: Case, llm: TextGenerator, progress: Progress) -> Judged:
         """Judge all segments from which atoms come, and with them the atoms."""
-        case = case.seen_by(self)
         found: dict[str, Judgement] = {}
         failures: dict[str, str] = {}
         cut = 0

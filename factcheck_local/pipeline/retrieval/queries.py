@@ -6,6 +6,7 @@ The LLM's are refined against what they find, as in VERIFY (Bayat et al. 2024,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ from factcheck_local.core.text.wording import content_words, normalised, numbers
 from factcheck_local.core.types import Atom, Context, titled
 from factcheck_local.models.contracts import TextGenerator
 from factcheck_local.models.prompts import load_prompt
+from factcheck_local.models.prompts.lines import plain_lines
 from factcheck_local.pipeline.claims.split import segment
-from factcheck_local.pipeline.retrieval.queries.parse import parse_queries, says_found
 
 #: Queries that the model writes at first, at most; each round adds one more.
 FIRST = 2
@@ -28,6 +29,15 @@ MAX_REPLY_TOKENS = 64
 
 #: Gives the `SHOWN` best passages for an atom and further queries, best first.
 Look = Callable[[Atom, Sequence[str]], Sequence[Context]]
+
+#: A label ends in a colon, or in a stop or dash that is not inside a word.
+_LABEL = re.compile(
+    r"^[\[(*_]*(?:(?:not|nothing|none) found|(?:new |next |other |better |search )*quer(?:y|ies)"
+    r"|search|reply)(?: ?#?\d{1,2})?[\])*_]*(?:\s*[:|][*_]*\s*|\s*\.\s+|\s+[–-]\s+|\s*\.?$)",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(r"^found(?:\W*$|\s*[.:,;–-]|\s+(?:in|by|it)\b)", re.IGNORECASE)
+_QUOTES = "\"'“”„’«»"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +111,8 @@ def write_queries(
     failed = set()
     open_: Sequence[Atom] = atoms
     for turn in range(rounds + 1):
+        if not open_:
+            break
         going_on = []
         for done, atom in enumerate(open_, start=1):
             own = queries[atom.id]
@@ -126,6 +138,25 @@ def write_queries(
             progress(done, len(open_))
         open_ = going_on
     return Written({id_: tuple(own) for id_, own in queries.items() if own}, refused, len(failed))
+
+
+def parse_queries(reply: str) -> list[str]:
+    """The queries of a reply, one a line, in order, each once.
+
+    Bullets, numbering, quotes, emphasis and a label in front of a query are forgiven;
+    lines without a word, and lines that only announce others, are passed over.
+
+    Returns:
+        Texts; none if nothing can be made of the reply.
+    """
+    lines = (line.strip(f"{_QUOTES},; ") for line in plain_lines(reply, _LABEL))
+    return list(dict.fromkeys(line for line in lines if line and not line.endswith(":")))
+
+
+def says_found(reply: str) -> bool:
+    """Whether a reply says, in its first line, that what was looked for is found."""
+    lines = parse_queries(reply)
+    return bool(lines) and _FOUND.match(lines[0]) is not None
 
 
 def _first(atom: Atom, generator: TextGenerator, question: str | None) -> list[str]:
