@@ -42,6 +42,7 @@ from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.joined import ReadPlace, open_place
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.scale.cluster import check_installed
 from factcheck_local.scale.worker import Plan
 
 #: Settings of the search, which answers that bring their passages do without.
@@ -133,8 +134,10 @@ def command(
         raise click.UsageError("--stream tells of one answer after the other: leave --together out")
     sink = lines or make_sink(form, view, output, many=many, again=again)
     watch = lines or live_claims(form, output, view)
-    if workers is not None and not isinstance(sink, Folder):
-        raise click.UsageError("--workers needs --output FOLDER")
+    if workers is not None:
+        if not isinstance(sink, Folder):
+            raise click.UsageError("--workers needs --output FOLDER")
+        check_installed()
     run = Run(given, sink, Watch() if workers else watch)
     if isinstance(sink, Stream):
         check_writable(sink.output)

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,18 @@ PATIENCE = 600.0
 
 #: What tells Ray whether to report to its makers how it is used.
 USAGE = "RAY_USAGE_STATS_ENABLED"
+
+
+def check_installed() -> None:
+    """See that Ray is there, before anything is begun that needs it.
+
+    Raises:
+        InputError: if it is not.
+    """
+    if find_spec("ray") is None:
+        raise InputError(
+            "--workers: Ray is not installed", hint="pip install 'factcheck-local[scale]'"
+        )
 
 
 @contextmanager
@@ -43,12 +56,9 @@ def connected(address: str | None) -> Iterator[Any]:
         # Its ports are open to whoever reaches this machine, and they run code.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-    try:
-        import ray
-    except ImportError as error:
-        raise InputError(
-            "--workers: Ray is not installed", hint="pip install 'factcheck-local[scale]'"
-        ) from error
+    check_installed()
+    import ray
+
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     failures = (OSError, RuntimeError, ValueError, ray.exceptions.RayError)
     try:
