@@ -1,6 +1,9 @@
-"""Area under the ROC curve, which is a share of pairs.
+"""Area under the ROC curve, as the rank statistic it is.
 
     AUROC = P(score of a true item > score of a false one) + P(equal) / 2
+          = (R - m (m + 1) / 2) / (m k)
+
+with R the sum of the midranks of the m true items among all m + k.
 
 Reference: Mann and Whitney (1947); Hanley and McNeil (1982) for the identity.
 
@@ -13,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from factcheck_local.metrics.roc_curve import roc_curve
+from factcheck_local.metrics import _checks
 
 
 def auroc(scores: Sequence[float], outcomes: Sequence[bool]) -> float | None:
@@ -26,5 +29,15 @@ def auroc(scores: Sequence[float], outcomes: Sequence[bool]) -> float | None:
     Raises:
         ValueError: if the lengths differ or a score is NaN.
     """
-    curve = roc_curve(scores, outcomes)
-    return None if curve is None else float(np.trapezoid(curve[1], curve[0]))
+    _checks.same_length(scores, outcomes)
+    values = _checks.orderable(scores)
+    truth = np.asarray(outcomes, dtype=bool)
+    positives = int(truth.sum())
+    negatives = truth.size - positives
+    if not positives or not negatives:
+        return None
+    _, group, size = np.unique(values, return_inverse=True, return_counts=True)
+    # Equal scores share the mean of the ranks (from 1) that they occupy.
+    midranks = (np.cumsum(size) - (size - 1) / 2.0)[group]
+    rank_sum = float(midranks[truth].sum())
+    return (rank_sum - positives * (positives + 1) / 2.0) / (positives * negatives)

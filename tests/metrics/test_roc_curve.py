@@ -1,9 +1,10 @@
-"""The ROC curve, against calculations by hand."""
+"""The ROC curve, against calculations by hand and the rank statistic."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from factcheck_local.metrics import auroc, roc_curve
@@ -16,6 +17,18 @@ def test_by_hand() -> None:
     false, true = found
     assert false.tolist() == [0.0, 0.0, 0.5, 1.0]
     assert true.tolist() == [0.0, 0.5, 1.0, 1.0]
+
+
+def test_the_area_under_the_curve_is_the_auroc() -> None:
+    generator = np.random.default_rng(0)
+    # Rounded, so that there are equal scores.
+    scores = generator.random(60).round(1)
+    truth = generator.random(60) < scores
+    found = roc_curve(scores.tolist(), truth.tolist())
+    assert found is not None
+    false, true = found
+    assert (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
+    assert np.trapezoid(true, false) == pytest.approx(auroc(scores.tolist(), truth.tolist()))
 
 
 @pytest.mark.parametrize("score", [-math.inf, math.inf])
