@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from factcheck_local import __version__
-from factcheck_local.cli.messages import complain, set_up, tell
+from factcheck_local.cli.messages import complain, formerly, set_up, tell
 from factcheck_local.core import egress
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.models.offline import go_offline
@@ -48,6 +48,9 @@ COMMANDS = {
     "doctor": "Check that everything is here that a run needs.",
 }
 
+#: Commands under the names that they had.
+RENAMED = {"verify-signature": "check-signature"}
+
 INTERRUPTED = 130
 
 #: Seconds that an interrupted process has to end.
@@ -61,11 +64,12 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        now = RENAMED.get(name, name)
+        if now not in COMMANDS:
             return None
-        module = import_module(f"{__name__}.{name.replace('-', '_')}")
+        module = import_module(f"{__name__}.{now.replace('-', '_')}")
         found: click.Command = module.command
-        return found
+        return found if now == name else formerly(found, name, now)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands; click would import each for its help."""

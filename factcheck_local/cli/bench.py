@@ -39,12 +39,22 @@ from factcheck_local.evaluate.effects import (
 )
 from factcheck_local.evaluate.runner import kept_llm
 from factcheck_local.pipeline.chosen import Chosen, choose, choose_each
-from factcheck_local.pipeline.settings import ASSESSORS, Settings
+from factcheck_local.pipeline.settings import ASSESSORS, SETTINGS, Settings
 
 #: The graphical models and the methods that FactReasoner's paper compares them with.
 USUAL = ("fr1", "fr2", "fr3", "factscore", "factverify", "veriscore")
 
 REPLIES = "replies.sqlite"
+
+
+class _AssessorType(click.Choice):  # type: ignore[type-arg]  # not generic in older click
+    """An assessor's name; one that it had says the present one."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """See ``click.ParamType.convert``."""
+        if new := SETTINGS["assessor"].renamed.get(value):
+            self.fail(f"{value} is called {new} now", param, ctx)
+        return str(super().convert(value, param, ctx))
 
 
 @click.command("bench", cls=SettingsCommand)
@@ -59,7 +69,7 @@ REPLIES = "replies.sqlite"
     "--assessor",
     "assessors",
     multiple=True,
-    type=click.Choice(ASSESSORS),
+    type=_AssessorType(ASSESSORS),
     metavar="NAME",
     help=f"Repeatable; by default {', '.join(USUAL)}.",
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,11 +18,12 @@ from factcheck_local.cli.outcome import UNSCORED
 from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.cli.risk import fit_risk, reset_risk
-from factcheck_local.core.errors import InputError, RecordError, ScoringError, TooLongError
+from factcheck_local.core.errors import InputError, RecordError, ScoringError
 from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.parts import CALIBRATION, RISK
 from factcheck_local.indexer.store import Store
 from factcheck_local.models.registry import DEFAULT_LLM
+from factcheck_local.models.scoring import score_each
 from factcheck_local.pipeline.relation.calibration import LABELS, fit
 from factcheck_local.pipeline.relation.calibration_file import (
     StoredCalibration,
@@ -223,38 +224,22 @@ def _score(scorer: PairScorer, rows: list[_Labelled]) -> tuple[LogProbabilities,
     for row in rows:
         by_premise.setdefault(row.premise, []).append(row)
     progress = stage_progress()
-    found: list[LogProbabilities] = [np.empty((0, 3))]
+    found: list[LogProbabilities] = []
     gold: list[int] = []
     done = 0
     for premise, own in by_premise.items():
-        left_out: list[ScoringError] = []
-        for part, scored in _score_each(scorer, premise, own):
-            if isinstance(scored, ScoringError):
-                left_out += [scored] * len(part)
-            else:
-                found.append(scored)
-                gold += [row.label for row in part]
+        ask = partial(scorer.score, premise)
+        scored = score_each(ask, [row.hypothesis for row in own])
+        left_out = [error for error in scored if isinstance(error, ScoringError)]
+        for row, log_p in zip(own, scored, strict=True):
+            if not isinstance(log_p, ScoringError):
+                found.append(log_p)
+                gold.append(row.label)
         if left_out:
             tell(f"factcheck: left out, {len(left_out)} of the pairs: {left_out[0]}")
         done += len(own)
         progress("calibrate", done, len(rows))
-    return np.concatenate(found), gold
-
-
-def _score_each(
-    scorer: PairScorer, premise: Premise, rows: Sequence[_Labelled]
-) -> Iterator[tuple[Sequence[_Labelled], LogProbabilities | ScoringError]]:
-    """All pairs of a premise at once; one by one where one of them is too long for the model."""
-    try:
-        yield rows, scorer.score(premise, [row.hypothesis for row in rows])
-    except TooLongError as error:
-        if len(rows) == 1:
-            yield rows, error
-            return
-        for row in rows:
-            yield from _score_each(scorer, premise, [row])
-    except ScoringError as error:
-        yield rows, error
+    return np.array(found, dtype=np.float64).reshape(len(found), 3), gold
 
 
 def _reset(folder: Path, scorer: PairScorer, *, as_json: bool) -> None:

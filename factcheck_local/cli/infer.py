@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,14 +16,13 @@ from factcheck_local.cli.common import (
 )
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.markov import (
-    Factor,
     Limits,
     Method,
-    Network,
     Parameterisation,
     infer,
     infer_by_pgmpy,
     marginals_to_json,
+    named_for_bif,
     network_from_graph,
     network_from_uai,
     network_to_bif,
@@ -118,29 +116,9 @@ def command(
     if write_uai is not None:
         write_text(write_uai, network_to_uai(network))
     if write_bif is not None:
-        write_text(write_bif, network_to_bif(_named_for_bif(network)))
+        write_text(write_bif, network_to_bif(named_for_bif(network)))
     if method == "pgmpy":
         found = infer_by_pgmpy(network)
     else:
         found = infer(network, method, Limits(max_width=max_width, seed=seed))
     write_json(marginals_to_json(found))
-
-
-def _named_for_bif(network: Network) -> Network:
-    """The network under names that BIF can hold, each its own.
-
-    A passage's id may begin with a digit, and a document's name may have any character.
-    """
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for variable in network.variables:
-        base = re.sub(r"[^A-Za-z0-9_.-]", "_", variable)
-        base = name = re.sub(r"^(?![A-Za-z_])", "_", base)
-        number = 1
-        while name.lower() in taken:
-            number += 1
-            name = f"{base}-{number}"
-        taken.add(name.lower())
-        names[variable] = name
-    factors = (Factor([names[v] for v in f.variables], f.table) for f in network.factors)
-    return Network(tuple(names.values()), tuple(factors))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from copy import copy
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -116,3 +118,23 @@ def _say(message: str) -> None:
     except BrokenPipeError:
         # Nobody reads messages any more; the report may still have its reader.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def formerly(command: click.Command, old: str, new: str) -> click.Command:
+    """A command under the name that it had: hidden, it says the new one and does the same.
+
+    Args:
+        command: as it is now.
+        old: its former name.
+        new: its name now, as it is typed behind ``factcheck``.
+    """
+    hidden = copy(command)
+    hidden.name, hidden.hidden = old, True
+    run = command.callback
+
+    def renamed(**given: Any) -> Any:  # noqa: ANN401
+        tell(f"factcheck {new} is the name of this command now")
+        return run(**given) if run else None
+
+    hidden.callback = renamed
+    return hidden

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from factcheck_local.cli import messages
 from factcheck_local.cli.common import check_writable, json_option, write_json
-from factcheck_local.cli.messages import complain, tell
+from factcheck_local.cli.messages import complain, formerly, tell
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.core.errors import FactcheckError, ModelError
 from factcheck_local.models.add import add_model, add_server
@@ -206,6 +206,9 @@ def check_models(names: tuple[str, ...]) -> None:
         else:
             click.echo(f"{card.id}: {found}")
     sys.exit(2 if failed else 0)
+
+
+command.add_command(formerly(check_models, "verify", "models check"))
 
 
 @command.command("export")

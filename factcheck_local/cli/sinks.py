@@ -131,7 +131,10 @@ class Folder:
         found = None if self.again else self._kept(name)
         if found is None or found["input"] != digest(record):
             return None
-        return None if found["summary"]["counts"]["unscored"] else found
+        if found["summary"]["counts"]["unscored"] or "coverage" not in found["summary"]:
+            # The latter is of a version that counted otherwise.
+            return None
+        return found
 
     def _kept(self, name: str) -> dict[str, Any] | None:
         path = self._place(name, "json")

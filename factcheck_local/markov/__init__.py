@@ -4,7 +4,7 @@
 false, 1 is true. scipy and pgmpy are loaded when they are needed.
 """
 
-from factcheck_local.markov.bif import network_to_bif
+from factcheck_local.markov.bif import named_for_bif, network_to_bif
 from factcheck_local.markov.by_pgmpy import infer_by_pgmpy
 from factcheck_local.markov.engine import Method, infer
 from factcheck_local.markov.fact_graph import marginals_to_json, network_from_graph
@@ -28,6 +28,7 @@ __all__ = [
     "infer",
     "infer_by_pgmpy",
     "marginals_to_json",
+    "named_for_bif",
     "network_from_graph",
     "network_from_uai",
     "network_to_bif",

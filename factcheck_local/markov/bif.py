@@ -18,6 +18,7 @@ from factcheck_local.core.errors import InferenceError
 from factcheck_local.markov._lazy import pgmpy
 from factcheck_local.markov.arrays import compile_network
 from factcheck_local.markov.exact import upwards
+from factcheck_local.markov.factors import Factor
 from factcheck_local.markov.network import STATES, Network
 from factcheck_local.markov.order import min_fill, neighbourhoods
 
@@ -83,3 +84,23 @@ def network_to_bif(network: Network) -> str:
             raise InferenceError(f"BIF: {seen[name.lower()]!r} and {name!r} would be one variable")
         seen[name.lower()] = name
     return str(pgmpy("readwrite").BIFWriter(to_bayesian(network)))
+
+
+def named_for_bif(network: Network) -> Network:
+    """The network under names that BIF can hold, each its own.
+
+    A passage's id may begin with a digit, and a document's name may have any character.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for variable in network.variables:
+        base = re.sub(r"[^A-Za-z0-9_.-]", "_", variable)
+        base = name = re.sub(r"^(?![A-Za-z_])", "_", base)
+        number = 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{base}-{number}"
+        taken.add(name.lower())
+        names[variable] = name
+    factors = (Factor([names[v] for v in f.variables], f.table) for f in network.factors)
+    return Network(tuple(names.values()), tuple(factors))

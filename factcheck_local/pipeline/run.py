@@ -16,7 +16,7 @@ from factcheck_local.core.text.language import Language
 from factcheck_local.core.types import Assessment, Thresholds
 from factcheck_local.models.device import CPU, VARIABLE
 from factcheck_local.models.prompts import load_prompt, prompt_names
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import Settings, as_named_now
 
 #: Libraries whose version may move a number in its last digits.
 LIBRARIES = (
@@ -83,7 +83,7 @@ def _conditions(run: Mapping[str, Any], parts: Iterable[str]) -> Iterator[tuple[
     for part in parts:
         value: Any = run.get(part)
         if part == "settings":
-            yield from ((f"setting {name}", chosen) for name, chosen in value.items())
+            yield from ((f"setting {name}", chosen) for name, chosen in as_named_now(value).items())
         elif part == "prompts":
             yield from ((f"prompt {prompt['id']}", prompt["sha256"]) for prompt in value or ())
         elif part == "models":

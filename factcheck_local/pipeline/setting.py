@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal, Union, get_args, get_origin
@@ -43,6 +43,7 @@ class Setting:
         optional: whether None is a value.
         choices: the values that there are; empty for any.
         compared: values that only ``factcheck bench`` takes, to compare methods.
+        renamed: what values of earlier versions are called now.
         low: the least number; None for no bound.
         high: the greatest number, likewise.
         needs: on what its effect depends; None for nothing.
@@ -55,6 +56,7 @@ class Setting:
     optional: bool
     choices: tuple[str, ...]
     compared: tuple[str, ...]
+    renamed: Mapping[str, str]
     low: float | None
     high: float | None
     needs: Needs | None
@@ -83,6 +85,9 @@ class Setting:
         Raises:
             InputError: naming the setting, what is expected and what came.
         """
+        if isinstance(value, str) and value in self.renamed:
+            new = self.renamed[value]
+            raise InputError(f"{self.name}: {value} is called {new} now", hint=f"{self.name}={new}")
         if (value is None and self.optional) or self._is_one(value):
             return
         near = get_close_matches(str(value), (*self.choices, *self.compared), n=1)
@@ -167,6 +172,7 @@ def setting(
     *,
     choices: tuple[str, ...] = (),
     compared: tuple[str, ...] = (),
+    renamed: Mapping[str, str] = types.MappingProxyType({}),
     low: float | None = None,
     high: float | None = None,
     needs: Needs | None = None,
@@ -176,6 +182,7 @@ def setting(
         "effect": effect,
         "choices": choices,
         "compared": compared,
+        "renamed": renamed,
         "low": low,
         "high": high,
         "needs": needs,

@@ -47,6 +47,11 @@ _COMPARED = JUDGES
 JUDGES += PLUGGED
 ASSESSORS = (*GRAPH_ASSESSORS, *JUDGES)
 
+#: What values, and settings, of earlier versions are called now; and those that are no more.
+_OF_FACTBENCH = {"verify": "factbench"}
+_RENAMED = {"parameterisation": "factors"}
+_GONE = ("alpha",)
+
 
 def _one_of(*assessors: str) -> Needs:
     return Needs("assessor", f"assessor={'|'.join(assessors)}", lambda value: value in assessors)
@@ -75,12 +80,14 @@ class Settings:
         "the documents that they come from, and copies of a text count once.",
         choices=(*GRAPH_ASSESSORS, *PLUGGED),
         compared=_COMPARED,
+        renamed=_OF_FACTBENCH,
     )
     atomizer: AtomizerName = setting(
         "atoms",
         "How an answer is split into claims: atoms, by the LLM's adapter if it has one and else by "
         "a prompt with examples; prompted, by that prompt in any case; or as FactBench's VERIFY "
         "or VeriScore do.",
+        renamed=_OF_FACTBENCH,
     )
     k: int = setting(3, "How many passages are retrieved per claim.", low=1, high=1000)
     retrieval: Retrieval = setting(
@@ -122,6 +129,7 @@ class Settings:
         "encoder+llm",
         "The model that reads claim and passage: llm, encoder (the small one in the package), a "
         "model's name, or FAST+SLOW, where the second reads what leaves the first unsure.",
+        renamed={"cascade": "encoder+llm"},
         needs=_NETWORK,
     )
     budget: int | None = setting(
@@ -296,3 +304,12 @@ SETTINGS: dict[str, Setting] = {
     f.name: described(f.name, f.default, get_type_hints(Settings)[f.name], f.metadata)
     for f in fields(Settings)
 }
+
+
+def as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run of any version under the names and values of this one."""
+    kept = {_RENAMED.get(name, name): v for name, v in values.items() if name not in _GONE}
+    for name, value in kept.items():
+        if name in SETTINGS and isinstance(value, str):
+            kept[name] = SETTINGS[name].renamed.get(value, value)
+    return kept

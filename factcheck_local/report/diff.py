@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from factcheck_local.pipeline.settings import as_named_now
 from factcheck_local.report.pairing import Pair, Row, paired
 from factcheck_local.report.view import place, quoted
 
@@ -264,7 +265,7 @@ def _conditions(run: Row) -> dict[str, Any]:
     found = {
         **answer,
         "version": made["version"],
-        **made["settings"],
+        **as_named_now(made["settings"]),
         **models,
         **risk,
     }

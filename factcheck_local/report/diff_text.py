@@ -1,4 +1,4 @@
-"""A comparison of two assessments as lines for a terminal."""
+"""A comparison of two assessments as lines for a terminal, or as Markdown."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from factcheck_local.report.diff import (
     EvidenceChange,
     Witness,
 )
+from factcheck_local.report.markdown import plain as plain
 from factcheck_local.report.view import indented, percent
 
 #: Characters of a value or a sha256 that are shown.
@@ -31,6 +32,21 @@ def diff_to_text(comparison: Comparison, present: frozenset[str] | None = None) 
         present: the sources that are still in the store; None where that is not known.
     """
     return "".join(f"{indented(line)}\n" for line in _lines(comparison, present))
+
+
+def diff_to_markdown(comparison: Comparison) -> str:
+    """The same as a list in Markdown, nothing of which is markup of the texts' own."""
+    found = [f"**{plain(summary(comparison))}**", ""]
+    if comparison.made_with:
+        found += [f"{_MADE_OTHERWISE.capitalize()}:", ""]
+        found += [f"- {plain(_difference(d))}" for d in comparison.made_with]
+        found.append("")
+    for change in comparison.changed:
+        found.append(f"- {plain(_verdicts(change))}: {plain(change.new.text)}")
+        found += [f"  - {plain(line)}" for line in _causes(change)]
+    found += [f"- only in the new run: {plain(_claim(c))}" for c in comparison.added]
+    found += [f"- only in the old run: {plain(_claim(c))}" for c in comparison.removed]
+    return "\n".join(found).rstrip("\n") + "\n"
 
 
 def summary(comparison: Comparison) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from factcheck_local.core.types import Atom, Context, EvidenceLink, Relation, ScoredPair, Summary
 from factcheck_local.markov import Network
-from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.settings import Settings, as_named_now
 from factcheck_local.pipeline.verdicts.documents import SourceVariable, count_once
 from factcheck_local.pipeline.verdicts.factreasoner import copies, fact_network
 from factcheck_local.pipeline.verdicts.network import discounted, links_from
@@ -99,5 +99,7 @@ def links_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
 def _settings(values: Mapping[str, Any]) -> Settings:
     """The settings that decide a network; what a run of another version lacks is default."""
     wanted = ("assessor", "factors", "relation_correlation", "source_correlation")
+    # A run from before there was this setting took relations as independent.
+    values = {"relation_correlation": 0.0, **as_named_now(values)}
     known = {f.name for f in fields(Settings)}.intersection(wanted, values)
     return Settings.effective({name: values[name] for name in known})

@@ -9,8 +9,11 @@ from typing import Any
 from factcheck_local.core.errors import InputError, RecordError
 from factcheck_local.core.types import Answer, Atom, Context, Kind, Span
 from factcheck_local.pipeline.claims.records import Record
-from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings
+from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, Settings, as_named_now
 from factcheck_local.report.schema import SCHEMA, text_sha256
+
+#: A method of inference that runs of earlier versions record; it is there to compare with now.
+_MINI_BUCKETS = "wmb"
 
 
 def checked(value: object, name: str) -> dict[str, Any]:
@@ -45,10 +48,16 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
         InputError: if a value is none that a run can have.
     """
     with complete(name):
+        if assessment["run"]["settings"].get("method") == _MINI_BUCKETS:
+            raise RecordError(
+                f"{name}: made with method={_MINI_BUCKETS}, weighted mini-buckets, by which no run "
+                "infers any more",
+                hint="verify the answer again; reports and diffs of the run are made as before",
+            )
         # JSON has no tuples.
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
-            for key, value in assessment["run"]["settings"].items()
+            for key, value in as_named_now(assessment["run"]["settings"]).items()
         }
         try:
             found = Settings.effective(values)
@@ -62,7 +71,7 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
 def is_judged(assessment: Mapping[str, Any]) -> bool:
     """Whether the verdicts of a run are a judge's own, with no network behind them."""
     # Also those of a plugin that is not installed here.
-    return assessment["run"]["settings"]["assessor"] not in GRAPH_ASSESSORS
+    return as_named_now(assessment["run"]["settings"])["assessor"] not in GRAPH_ASSESSORS
 
 
 def claims_of(assessment: dict[str, Any], name: str) -> Record:

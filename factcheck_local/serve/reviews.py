@@ -36,11 +36,11 @@ CREATE TABLE IF NOT EXISTS reviews (
     reviewer TEXT NOT NULL,
     verdict TEXT NOT NULL,
     reason TEXT NOT NULL,
-    at REAL NOT NULL,
-    evidence TEXT NOT NULL
+    at REAL NOT NULL
 )
 """
 _INDEX = "CREATE INDEX IF NOT EXISTS reviews_by_check ON reviews (check_id, number)"
+_LABELS = "ALTER TABLE reviews ADD COLUMN evidence TEXT NOT NULL DEFAULT '{}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,8 @@ class Reviews:
         with self._connected() as db:
             db.execute(_TABLE)
             db.execute(_INDEX)
+            if "evidence" not in [row[1] for row in db.execute("PRAGMA table_info(reviews)")]:
+                db.execute(_LABELS)
 
     def add(
         self,

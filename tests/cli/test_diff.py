@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factcheck_local.report.diff import EvidenceChange, compare
-from factcheck_local.report.diff_text import diff_to_text
+from factcheck_local.report.diff_text import diff_to_markdown, diff_to_text
 
 from .helpers import factcheck, refused
 from .runs import claim, context, run
@@ -212,6 +212,17 @@ def test_every_claim_is_accounted_for_once(old: list[str], new: list[str]) -> No
     assert (len(back.added), len(back.removed)) == (len(found.removed), len(found.added))
 
 
+def test_markdown_holds_no_markup_of_the_texts() -> None:
+    text = "**Leave** is <b>30</b> days of leave a year."
+    new = run(
+        [leave("contradicted", 0.1, ("x1", "contradiction", 0.9, text))],
+        [context("x1", "leave.md", text)],
+    )
+    page = diff_to_markdown(compare(SUPPORTED, new))
+    assert page.startswith("**1 of 1 verdicts changed**\n\n- supported 90.0 % ")
+    assert r"\*\*Leave\*\* is \<b\>30" in page
+
+
 # ------------------------------------------------------------------- command
 
 
@@ -234,6 +245,7 @@ def test_the_exit_code_tells_whether_a_verdict_differs(files: tuple[Path, Path])
     found = json.loads(factcheck("diff", old, new, "--json").out)
     assert (found["schema"], found["same"]) == ("factcheck.diff/1", False)
     assert found["claims"][0]["evidence"][0]["kinds"] == ["disappeared"]
+    assert factcheck("diff", old, new, "--markdown").out.startswith("**1 of 1 ")
 
 
 def test_a_text_is_shown_as_far_as_a_terminal_can(tmp_path: Path) -> None:
@@ -241,7 +253,7 @@ def test_a_text_is_shown_as_far_as_a_terminal_can(tmp_path: Path) -> None:
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     for path, verdict in ((old, "supported"), (new, "not_found")):
         path.write_text(json.dumps(run([claim("a1", "Leave → 日本", verdict, 0.9)], [])))
-    for options, shown in (((), "Leave ? ??"), (("--json",), None)):
+    for options, shown in (((), "Leave ? ??"), (("--json",), None), (("--markdown",), None)):
         done = subprocess.run(
             [sys.executable, str(CLI), "diff", str(old), str(new), *options],
             env=os.environ | {"PYTHONIOENCODING": "latin-1"},
@@ -262,3 +274,4 @@ def test_what_is_no_run_is_refused(files: tuple[Path, Path], tmp_path: Path) -> 
     line = refused("diff", files[0], other)
     assert line.startswith(f"{files[0]} or {other}: not a complete assessment: KeyError(")
     assert refused("diff", "-", "-").startswith("standard input: expected one of the two runs")
+    assert "got both" in refused("diff", *files, "--json", "--markdown")

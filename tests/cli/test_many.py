@@ -496,6 +496,10 @@ def test_the_network_has_the_factors_of_its_run(answers: list[str]) -> None:
     found = json.loads(factcheck("infer", "run.json").out)["marginals"]
     expected = {a["id"]: a["probability"] for a in load("run.json")["atoms"]}
     assert {k: found[k] for k in expected} == pytest.approx(expected, abs=1e-9)
+    old = load("run.json")
+    old["run"]["settings"]["parameterisation"] = old["run"]["settings"].pop("factors")
+    Path("old.json").write_text(json.dumps(old))
+    assert json.loads(factcheck("infer", "old.json").out)["marginals"] == found
     Path("half.json").write_text('{"schema": "factcheck.assessment/1"}')
     assert refused("infer", "half.json").startswith("half.json: not a complete assessment")
 

@@ -321,6 +321,10 @@ def test_damaged_model(
     assert checked.err.startswith(
         "" if honest else f"factcheck: broken: {nowhere / 'model.gguf'}: sha256 is"
     )
+    formerly = factcheck("models", "verify")
+    said = "factcheck models check is the name of this command now\n"
+    assert formerly == (checked.code, checked.out, said + checked.err)
+    assert "verify " not in factcheck("models", "--help").out
 
 
 def test_malformed_card(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:

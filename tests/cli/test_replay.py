@@ -14,6 +14,7 @@ from factcheck_local.cli import replay as replay_module
 from factcheck_local.cli import verify as verify_module
 from factcheck_local.models.fake import FakePairClassifier
 from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.report.html.whatif import page_model
 from factcheck_local.report.replay import changes
 
 from .helpers import factcheck, refused
@@ -129,6 +130,27 @@ def test_what_is_not_the_same_is_named(
     assert line.count(", here ") == 1, "nothing else is"
 
 
+def test_a_method_that_is_none_any_more(past: Path, store: Path, edited: Any) -> None:  # noqa: ANN401
+    """Reports and comparisons read the run; what would have to infer again says why it cannot."""
+    as_it_was = past.read_text()
+    same = past.with_name("same.json")
+    same.write_text(as_it_was)
+    said = refused("replay", edited(("run.settings.method", "wmb")), "--store", store)
+    assert said.startswith(f"{past}: made with method=wmb, weighted mini-buckets")
+    for command in ("recheck", "correct"):
+        assert refused(command, past, "--store", store) == said
+    for form in ("text", "markdown", "html", "sarif"):
+        options = ("--format", form)
+        found = [factcheck("report", path, *options) for path in (past, same)]
+        assert [(done.code, done.err) for done in found] == [(0, ""), (0, "")]
+    models = [page_model(json.loads(path.read_text())) for path in (past, same)]
+    assert models[0] == models[1]
+    assert models[0][0] is not None, "its sliders compute"
+    assert factcheck("diff", past, same).code == 0
+    numbers = [json.loads(factcheck("infer", path).out)["marginals"] for path in (past, same)]
+    assert numbers[0] == numbers[1]
+
+
 def test_a_calibration_that_is_not_the_same(past: Path, store: Path, edited: Any) -> None:  # noqa: ANN401
     edited(("run.models.1.calibration.slope", 2.0))
     assert "relation model's calibration {" in refused("replay", past, "--store", store)
@@ -183,6 +205,29 @@ def test_a_record_needs_no_store(tmp_path: Path) -> None:
     assert [a["contexts"] for a in value["atoms"]] == [["one"], ["one"]]
     assert value["run"]["answer"]["given"] == ["atoms", "contexts"]
     assert factcheck("replay", path).code == 0
+
+
+def test_a_run_under_a_former_name_is_read_by_all(tmp_path: Path, store: Path) -> None:
+    """FactBench's atomizer was called as the command is: report, replay, diff and recheck."""
+    atoms = [{"id": "x", "text": "Annual leave is 25 days."}]
+    (tmp_path / "record.json").write_text(json.dumps({"output": ANSWER, "atoms": atoms}))
+    now, then = tmp_path / "now.json", tmp_path / "then.json"
+    options = ("--store", store, "--format", "json", "--output", now)
+    (store.parent / "factcheck.toml").write_text('[verify]\natomizer = "factbench"\n')
+    assert factcheck("verify", tmp_path / "record.json", *options).code == 0
+    value = json.loads(now.read_text())
+    value["run"]["settings"]["atomizer"] = "verify"
+    then.write_text(json.dumps(value))
+    assert factcheck("report", then).code == 0
+    done = factcheck("replay", then, "--store", store)
+    assert (done.code, done.err) == (0, "")
+    assert "repeated, nothing differs" in done.out
+    assert factcheck("diff", then, now) == factcheck("diff", now, now)
+    write(tmp_path / "docs", leave="Annual leave is 30 days.")
+    index(tmp_path / "docs", store)
+    rechecked = [factcheck("recheck", run, "--store", store) for run in (now, then)]
+    assert "1 of 1 verdicts changed" in rechecked[0].out
+    assert rechecked[1].out == rechecked[0].out.replace(now.name, then.name)
 
 
 def test_another_model_under_the_same_name_is_found_out(

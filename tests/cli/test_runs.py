@@ -261,7 +261,7 @@ def test_infer_writes_bif(tmp_path: Path) -> None:
     done = factcheck("infer", tmp_path / "g.json", "--write-bif", tmp_path / "g.bif")
     assert (done.code, done.err) == (0, f"written to {tmp_path / 'g.bif'}\n")
     assert (tmp_path / "g.bif").read_text().startswith("network factcheck {\n}\n")
-    assert bif_names(tmp_path / "g.bif") == {"a", "c1", "c2"}
+    assert bif_names(tmp_path / "g.bif") == ["a", "c1", "c2"]
 
 
 @pytest.mark.parametrize(
@@ -271,12 +271,12 @@ def test_a_name_that_bif_cannot_hold_is_changed(tmp_path: Path, name: str, writt
     (tmp_path / "g.json").write_text(json.dumps(GRAPH).replace('"c1"', json.dumps(name)))
     done = factcheck("infer", tmp_path / "g.json", "--write-bif", tmp_path / "g.bif")
     assert (done.code, name in json.loads(done.out)["marginals"]) == (0, True)
-    assert bif_names(tmp_path / "g.bif") == {"a", written, "c2"}
+    assert bif_names(tmp_path / "g.bif") == ["a", written, "c2"]
 
 
-def bif_names(path: Path) -> set[str]:
+def bif_names(path: Path) -> list[str]:
     lines = path.read_text().splitlines()
-    return {line.split()[1] for line in lines if line.startswith("variable ")}
+    return [line.split()[1] for line in lines if line.startswith("variable ")]
 
 
 def test_infer_refuses_a_broken_uai_file(tmp_path: Path) -> None:

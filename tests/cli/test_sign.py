@@ -74,6 +74,15 @@ def test_any_other_byte_does_not_fit(run: Path, key: tuple[Path, Path], tmp_path
         assert factcheck("check-signature", run, "--key", key[1]) == bad
 
 
+def test_the_former_name_says_the_new_one(run: Path, key: tuple[Path, Path]) -> None:
+    assert factcheck("sign", run, "--key", key[0]).code == 0
+    now = factcheck("check-signature", run, "--key", key[1])
+    then = factcheck("verify-signature", run, "--key", key[1])
+    said = "factcheck check-signature is the name of this command now\n"
+    assert then == (now.code, now.out, said)
+    assert "verify-signature" not in factcheck("--help").out
+
+
 def test_another_key_does_not_fit(run: Path, key: tuple[Path, Path], tmp_path: Path) -> None:
     assert factcheck("sign", run, "--key", key[0]).code == 0
     _, other = make_key(tmp_path, "other")

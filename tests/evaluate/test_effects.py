@@ -170,6 +170,10 @@ def test_a_file_of_settings_changes_no_figure(
         (["--preset", "quick", "--llm", "smollm2-135m"], "llm: has no effect on the benchmark"),
         (["--strong", "0.4"], "no option --strong, it is a setting: --set strong=VALUE"),
         (["--assessor", "fr1"], "--assessor is for factcheckbench, wice, "),
+        (
+            ["--assessor", "verify"],
+            "Invalid value for '--assessor': verify is called factbench now",
+        ),
         (["--oracle"], "--oracle is for factcheckbench, wice, felm, not for factor"),
         (["--claims", "pipeline"], "--claims pipeline is for felm, wice, not for factor"),
     ],

@@ -9,7 +9,9 @@ import pytest
 
 from factcheck_local.core.errors import InputError
 from factcheck_local.pipeline.chosen import ABOUT_PRESETS, FILE_NAME, PRESETS, choose
-from factcheck_local.pipeline.settings import JUDGES, SETTINGS, Settings
+from factcheck_local.pipeline.run import unlike
+from factcheck_local.pipeline.settings import JUDGES, SETTINGS, Settings, as_named_now
+from factcheck_local.report.stored import is_judged, settings_of
 
 
 def file(folder: Path, text: str) -> Path:
@@ -96,6 +98,9 @@ def test_texts_become_values(text: str, name: str, value: object) -> None:
         ("k=many", "--set k: expected a whole number from 1 to 1000, got 'many'", None),
         ("strong=nan", "--set strong: expected a number from 0 to 1, got nan", None),
         ("llm=", "--set llm: expected a name, got ''", None),
+        ("atomizer=verify", "--set atomizer: verify is called factbench now", "atomizer=factbench"),
+        ("assessor=verify", "--set assessor: verify is called factbench now", "assessor=factbench"),
+        ("relation=cascade", "--set relation: cascade is called encoder+llm now", "encoder+llm"),
         ("assessor=factscore", "--set assessor: factscore is there to be compared", "bench"),
         ("source_correlation=0.3", "--set source_correlation: has no effect", None),
         ("query_rounds=1", "--set query_rounds: has no effect", None),
@@ -148,3 +153,22 @@ def test_presets_are_settings() -> None:
 def test_what_is_shown_is_what_is_read() -> None:
     for row in SETTINGS.values():
         assert row.parse(row.shown(row.default)) == row.default
+
+
+def test_runs_of_before_are_read() -> None:
+    values = Settings(relation="encoder+llm", budget=2).as_dict()
+    factors = values.pop("factors")
+    old = values | {"parameterisation": factors, "alpha": 0.5, "relation": "cascade"}
+    old["query_rounds"] = 4  # had no effect then, either
+    found = settings_of({"run": {"settings": old}}, "run.json")
+    assert found == Settings(relation="encoder+llm", budget=2)
+
+
+def test_runs_of_before_s_judges_are_judged() -> None:
+    old = Settings(assessor="factbench", atomizer="factbench").as_dict()
+    old |= {"assessor": "verify", "atomizer": "verify"}
+    assessment = {"run": {"settings": old}}
+    assert settings_of(assessment, "x") == Settings(assessor="factbench", atomizer="factbench")
+    assert is_judged(assessment)
+    assert not is_judged({"run": {"settings": Settings().as_dict()}})
+    assert unlike({"settings": old}, {"settings": as_named_now(old)}) == []

@@ -87,6 +87,12 @@ def test_an_idempotency_key_stands_for_one_request(jobs: Jobs) -> None:
     asked = {"body": "one"}
     assert jobs.submit("ann", asked, "one of another index", most=10, key="k").id == first
     assert submit(jobs, "two", owner="bob", key="k") != first
+    # A version before kept the check's digest with the key.
+    with jobs.writing() as db:
+        db.execute("UPDATE keys_used SET digest = 'of before'")
+    assert submit(jobs, "one", key="k") == first
+    with pytest.raises(Problem):
+        submit(jobs, "two", key="k")
 
 
 def test_a_full_queue_takes_no_more(jobs: Jobs) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -191,3 +193,17 @@ def test_a_claim_with_any_sign_in_its_id_is_reviewed(serve: Serve) -> None:
     assert client.post(path, json={"verdict": "supported"}).status_code == 201
     (kept,) = client.get(f"/v1/checks/{id_}/reviews").json()["reviews"]
     assert kept["claim"] == claim
+
+
+def test_reviews_of_before_there_were_labels_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.sqlite"
+    Reviews(path).add("x", "a", "ann", "supported", "")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ALTER TABLE reviews DROP COLUMN evidence")
+        db.commit()
+    reviews = Reviews(path)
+    reviews.add("x", "a", "bob", "unclear", "", {"p": "neutral"})
+    assert [(r.reviewer, r.evidence) for r in reviews.all("x")] == [
+        ("ann", {}),
+        ("bob", {"p": "neutral"}),
+    ]

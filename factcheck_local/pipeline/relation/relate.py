@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from factcheck_local.core.errors import ScoringError, TooLongError
+from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Relation, RelationLabel, ScoredPair, Summary
+from factcheck_local.models.scoring import score_each
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel
 from factcheck_local.pipeline.relation.scorer import Premise, RelationModel, at_once
 
@@ -196,15 +197,11 @@ def _read(
 
     def ask(item: tuple[tuple[str, Premise], list[Pair]]) -> dict[Pair, Outcome]:
         (_, text), of_it = item
-        try:
-            relations = model.relate(text, [hypotheses[i] for _, i in of_it])
-        except TooLongError as error:
-            if len(of_it) == 1:
-                return {of_it[0]: str(error)}
-            return {pair: said for one in of_it for pair, said in ask((item[0], [one])).items()}
-        except ScoringError as error:
-            return dict.fromkeys(of_it, str(error))
-        return dict(zip(of_it, relations, strict=True))
+        found = score_each(
+            lambda asked: model.relate(text, asked), [hypotheses[i] for _, i in of_it]
+        )
+        said = (str(one) if isinstance(one, ScoringError) else one for one in found)
+        return dict(zip(of_it, said, strict=True))
 
     for outcomes in _in_order(ask, list(by_premise.items()), at_once(model)):
         take(outcomes)

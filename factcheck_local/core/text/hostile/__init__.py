@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import dropwhile
 
 from factcheck_local.core.text.hostile.patterns import (
     ADDRESSED,
@@ -60,18 +61,28 @@ def unread_spans(text: str) -> list[Span]:
 
 @lru_cache(maxsize=4096)
 def readable(text: str) -> str:
-    """What a model reads of a text: all but what is invisible, hidden or addressed to it.
+    """What a model reads of a text: all but what is invisible, hidden or addressed to it."""
+    return "".join(text[place] for place in readable_places(text))
+
+
+def readable_places(text: str) -> list[int]:
+    """Where in a text the characters stand that ``readable`` leaves of it, in order.
 
     A stretch that is cut takes the white space in front of it along, so that a text into
     which it was put is read as it was before.
     """
-    shown = without_invisible(text)
-    left, at = "", 0
-    for span in unread_spans(shown):
-        left = (left + shown[at : span.start]).rstrip()
+    places = [place for place, c in enumerate(text) if without_invisible(c)]
+    left: list[int] = []
+    at = 0
+    for span in unread_spans(without_invisible(text)):
+        left += places[at : span.start]
+        while left and text[left[-1]].isspace():
+            left.pop()
         at = span.end
-    rest = shown[at:]
-    return left + rest if left or not at else rest.lstrip()
+    rest = places[at:]
+    if at and not left:
+        return list(dropwhile(lambda place: text[place].isspace(), rest))
+    return left + rest
 
 
 def is_cut(text: str) -> bool:

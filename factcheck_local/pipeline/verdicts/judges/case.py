@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from factcheck_local.core.progress import Progress, silent
-from factcheck_local.core.text.hostile import readable, unread_spans, without_invisible
+from factcheck_local.core.text.hostile import readable, readable_places
 from factcheck_local.core.types import Answer, Atom, Context, Span, Verdict
 from factcheck_local.models.contracts import ChatModel
 
@@ -65,7 +65,7 @@ class Case:
         An atom of which nothing is left is not in it. The places of the others are those in
         what is left of the answer; one that stands in nothing of it has no place.
         """
-        kept = _kept(self.answer.text)
+        kept = readable_places(self.answer.text)
         question = self.answer.question and readable(self.answer.question)
         answer = replace(self.answer, text=readable(self.answer.text), question=question)
 
@@ -88,16 +88,6 @@ class Case:
             for id_, c in self.contexts.items()
         }
         return replace(self, answer=answer, atoms=atoms, contexts=contexts)
-
-
-def _kept(text: str) -> list[int]:
-    """The places in a text of the characters that ``readable`` leaves of it, ascending."""
-    places = [i for i, c in enumerate(text) if without_invisible(c)]
-    shown = without_invisible(text)
-    cut = {i for s in unread_spans(shown) for i in range(len(shown[: s.start].rstrip()), s.end)}
-    kept = [place for i, place in enumerate(places) if i not in cut]
-    # What follows a stretch that is cut at the beginning is read without white space in front.
-    return kept[len(kept) - len(readable(text)) :]
 
 
 @dataclass(frozen=True, slots=True)

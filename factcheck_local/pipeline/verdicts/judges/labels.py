@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from factcheck_local.core.errors import ScoringError, TooLongError
+from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Atom, Verdict
 from factcheck_local.models.contracts import LabelScorer, Message
 from factcheck_local.models.prompts import load_prompt
+from factcheck_local.models.scoring import score_each
 from factcheck_local.pipeline.verdicts.judges.case import WORTH, Case, Judged, Judgement
 from factcheck_local.pipeline.verdicts.judges.passages import Passage, fit
 
@@ -47,16 +48,22 @@ class LabelJudge:
         prompt = load_prompt(self.prompt)
         for passages, atoms in by_passages.items():
             opening = prompt.opening(passages=passages)
-            endings = [prompt.close(claim=a.text) for a in atoms]
-            rows = _scored(llm, opening, endings, tuple(self.labels))
+            rows = self._scored(llm, opening, [prompt.close(claim=a.text) for a in atoms])
             for atom, row in zip(atoms, rows, strict=True):
-                if isinstance(row, str):
-                    failures[atom.id] = row
+                if isinstance(row, ScoringError):
+                    failures[atom.id] = str(row)
                 else:
-                    found[atom.id] = self._judgement(row, case, atom)
+                    found[atom.id] = self._judgement(np.exp(row), case, atom)
                 case.reached(atom.id, found.get(atom.id) or failures[atom.id])
             progress(len(found) + len(failures), len(case.atoms))
         return Judged(found, failures, cut)
+
+    def _scored(
+        self, llm: LabelScorer, opening: Sequence[Message], endings: Sequence[str]
+    ) -> list[npt.NDArray[np.float64] | ScoringError]:
+        """The labels' log probabilities after each ending, or why there are none."""
+        labels = tuple(self.labels)
+        return score_each(lambda some: llm.score_labels(opening, some, labels), endings)
 
     def _judgement(self, row: npt.NDArray[np.float64], case: Case, atom: Atom) -> Judgement:
         verdicts = tuple(self.labels.values())
@@ -64,18 +71,3 @@ class LabelJudge:
         read = case.by_atom.get(atom.id, ())
         # Rounding may put a sum of probabilities just outside [0, 1].
         return Judgement(verdicts[int(np.argmax(row))], min(max(probability, 0.0), 1.0), read=read)
-
-
-def _scored(
-    llm: LabelScorer, opening: Sequence[Message], endings: Sequence[str], labels: Sequence[str]
-) -> list[npt.NDArray[np.float64] | str]:
-    """The probabilities of the labels after each ending, or why there are none."""
-    try:
-        return list(np.exp(llm.score_labels(opening, endings, labels)))
-    except TooLongError as error:
-        # One claim that is too long must not take the others with it.
-        if len(endings) == 1:
-            return [str(error)]
-        return [row for ending in endings for row in _scored(llm, opening, [ending], labels)]
-    except ScoringError as error:
-        return [str(error)] * len(endings)
