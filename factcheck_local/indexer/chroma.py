@@ -202,7 +202,7 @@ def _check_version(address: ServerAddress, certificates: ssl.SSLContext) -> None
         raise StoreError(f"{address}: redirects elsewhere, which is not followed")
     try:
         version = reply.json() if reply.is_success else None
-    except ValueError:
+    except (ValueError, RecursionError):
         version = None
     if not isinstance(version, str):
         raise StoreError(f"{address}: is no Chroma server (status {reply.status_code})")

@@ -383,6 +383,7 @@ def answering(status: int, body: str) -> Iterator[ServerAddress]:
     [
         (200, '"0.6.3"', "expected version 1 of Chroma's interface, got 0.6.3"),
         (200, "<p>It works!</p>", r"is no Chroma server \(status 200\)"),
+        pytest.param(200, "[" * 200_000, r"is no Chroma server \(status 200\)", id="brackets"),
         (404, '{"error": "x"}', r"is no Chroma server \(status 404\)"),
         (302, "", "redirects elsewhere, which is not followed"),
     ],

@@ -67,6 +67,8 @@ def test_segments_are_numbered_and_passages_optional(name: str) -> None:
     assert "1. Falk.\n2. Reed.\n" in given
     assert given.endswith(alone)
     assert "Passages" not in alone
+    unasked = ask(question=None, segments=["Falk.", "Reed."], passages=None)[-1].content
+    assert unasked == alone.removeprefix("Question: Who?\n")
 
 
 @pytest.mark.parametrize("name", ["felm_segment", "felm_segment_cot"])

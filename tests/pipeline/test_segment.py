@@ -66,6 +66,25 @@ def test_deeper_headings_replace_those_of_their_level() -> None:
     assert found == {"one.": ("A", "B"), "two.": ("A", "C"), "three.": ("D",)}
 
 
+def test_a_heading_that_states_something_is_verified() -> None:
+    text = (
+        "# Leave\n\n## The notice period is 6 months\n\none.\n\n"
+        "## What is not covered\n\ntwo.\n\n## If you are ill"
+    )
+    found = {u.text: u.kind for u in segment(text)}
+    open_, heading = None, Kind.META_STATEMENT
+    assert found == {
+        "Leave": heading,
+        "The notice period is 6 months": open_,
+        "one.": open_,
+        "What is not covered": heading,
+        "two.": open_,
+        "If you are ill": heading,
+    }
+    below = next(u for u in segment(text) if u.text == "one.")
+    assert below.headings == ("Leave", "The notice period is 6 months")
+
+
 def test_two_lines_above_a_rule_are_no_heading_with_any_ending() -> None:
     for end in ("\n", "\r\n", "\r"):
         text = f"One{end}two{end}---{end}{end}Text."

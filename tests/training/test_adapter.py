@@ -143,6 +143,8 @@ def test_scores_are_kept_for_the_adapter_that_gave_them(
     reads: list[str] = []
 
     class Scorer:
+        id = "fake"
+
         def __init__(self, sha256: str) -> None:
             self.sha256 = sha256
 
@@ -172,6 +174,15 @@ def test_scores_are_kept_for_the_adapter_that_gave_them(
         labels[1] = "neutral"
     assert reads == ["one", "other"]
     assert shown == [["entailment", "contradiction"], *[["entailment", "neutral"]] * 2]
+    shipped = Scorer("shipped")
+    shipped.id = "smollm2-135m/relate-v1"
+    cards = []
+    monkeypatch.setattr(measure, "load_pair_scorer", lambda card: cards.append(card.id) or shipped)
+    given = ["--model", "smollm2-135m", "--public", ".", "--out", "scores.jsonl"]
+    measure.main(given, standalone_mode=False)
+    assert (cards, reads[2:]) == (["smollm2-135m"], ["shipped"])
+    with pytest.raises(click.UsageError, match="give --base and --adapter, or --model"):
+        measure.main([*given, "--base", "file"], standalone_mode=False)
 
 
 def test_the_loss_by_hand() -> None:

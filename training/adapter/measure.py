@@ -1,12 +1,16 @@
-r"""Measure an adapter in torch on what was held out, and on dev files.
+r"""Measure an adapter on what was held out, and on dev files: in torch, or as it ships.
 
     python -m training.adapter.measure --base model.gguf --adapter RUN/state.pt --public DATA/nli \\
         --dev DATA/nli/fever-symmetric-dev.jsonl --out scores.jsonl
+    python -m training.adapter.measure --model qwen2.5-coder-1.5b --public DATA/nli \\
+        --dev DATA/nli/fever-symmetric-dev.jsonl --out scores.jsonl
 
-Torch reads all claims of a passage at once, faster than llama.cpp one by one; the
-probabilities differ by what the quantisation of activations does there. Scores are
-written as they come and a second run with the same adapter goes on from them, so that a
-figure can be computed again, or a calibration fitted, without reading.
+Torch reads all claims of a passage at once, faster than llama.cpp one by one where the
+processor has bfloat16; the probabilities differ by what the quantisation of activations does
+there, and a mean of two files has no state to read. With ``--model`` the product's own scorer
+reads, the adapter of the card exported and quantised. Scores are written as they come and a
+second run with the same adapter goes on from them, so that a figure can be computed again, or
+a calibration fitted, without reading.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ from pathlib import Path
 import click
 import torch
 
-from factcheck_local.pipeline.relation.scorer import Premise
+from factcheck_local.models.offline import go_offline
+from factcheck_local.pipeline.relation.load import load_pair_scorer, relation_card
+from factcheck_local.pipeline.relation.scorer import PairScorer, Premise
 from factcheck_local.pipeline.relation.tables import stated
 from training.adapter.groups import Group, authored, pairs, sets
 from training.adapter.mixture import AUTHORED
@@ -63,8 +69,9 @@ def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None)
 
 
 @click.command()
-@click.option("--base", type=click.Path(exists=True, path_type=Path), required=True)
-@click.option("--adapter", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--base", type=click.Path(exists=True, path_type=Path))
+@click.option("--adapter", type=click.Path(exists=True, path_type=Path))
+@click.option("--model", help="A card, read by llama.cpp; instead of --base and --adapter.")
 @click.option("--public", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
 @click.option("--dev", "devs", type=click.Path(exists=True, path_type=Path), multiple=True)
@@ -75,8 +82,9 @@ def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None)
 @click.option("--device", default="cpu", show_default=True)
 @click.option("--threads", type=int, default=2, show_default=True)
 def main(
-    base: Path,
-    adapter: Path,
+    base: Path | None,
+    adapter: Path | None,
+    model: str | None,
     public: Path,
     own: Path,
     devs: tuple[Path, ...],
@@ -88,8 +96,15 @@ def main(
     threads: int,
 ) -> None:
     """Score what was held out and print AUROC, balanced accuracy and false denials by source."""
-    torch.set_num_threads(threads)
-    scorer = TorchPairScorer.load(base, adapter, template=template, device=device)
+    scorer: PairScorer
+    if model and not (base or adapter):
+        go_offline()
+        scorer = load_pair_scorer(relation_card(model, model))
+    elif base and adapter and not model:
+        torch.set_num_threads(threads)
+        scorer = TorchPairScorer.load(base, adapter, template=template, device=device)
+    else:
+        raise click.UsageError("give --base and --adapter, or --model")
     known: dict[str, Row] = {}
     if out.exists():
         for line in out.read_text(encoding="utf-8").splitlines():
@@ -99,7 +114,7 @@ def main(
     with out.open("a", encoding="utf-8") as lines:
         for group in held_out(own, public, devs, limit):
             text = group.passage if raw_tables else stated(group.passage)
-            keys = [_key(scorer.sha256, group, text, claim.text) for claim in group.claims]
+            keys = [_key(scorer, group, text, claim.text) for claim in group.claims]
             if not all(key in known for key in keys):
                 scores = scorer.score(Premise(group.title, text), [c.text for c in group.claims])
                 for key, claim, score in zip(keys, group.claims, scores.tolist(), strict=True):
@@ -113,8 +128,8 @@ def main(
     click.echo(table(rows))
 
 
-def _key(adapter: str, group: Group, read: str, claim: str) -> str:
-    text = "\0".join([adapter, group.source, group.title, read, claim])
+def _key(scorer: PairScorer, group: Group, read: str, claim: str) -> str:
+    text = "\0".join([scorer.id, scorer.sha256, group.source, group.title, read, claim])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -44,8 +44,11 @@ _LABELLED_LINE = re.compile(
     r"[ \t]*(?:\*\*[^*:\n]{1,40}(?::\*\*|\*\*:)|[A-Z0-9][^:*|\n]{0,40}:)[ \t]+\S", re.MULTILINE
 )
 
-#: "What is not covered" states nothing, though it has a verb.
-_CLAUSE = re.compile(r"(?:what|which|who|whose|when|where|why|how|whether)\b[^,]*", re.IGNORECASE)
+#: "What is not covered" and "If a limit is exceeded" state nothing, though they have a verb.
+_CLAUSE = re.compile(
+    r"(?:what|which|who|whose|when|where|why|how|whether|if|unless|until|once|while|because)\b[^,]*",
+    re.IGNORECASE,
+)
 
 #: Below the headings of Markdown, of which there are six levels.
 _BOLD_LEVEL = 7
@@ -155,7 +158,8 @@ def _units(text: str, lines: Sequence[int], tokens: Sequence[Token]) -> Iterator
             lead_ins = []
             start = _content_start(text, token.content, start, end)
             stop = start + len(token.content)
-            yield from _whole(text, start, stop, index, above, Kind.META_STATEMENT)
+            kind = None if _is_sentence(token.content) else Kind.META_STATEMENT
+            yield from _whole(text, start, stop, index, above, kind)
         elif token.type == "inline" and tokens[index - 1].type in ("paragraph_open", _NO_HEADING):
             start = _content_start(text, token.content, start, end)
             lead_ins = [(n, said) for n, said in lead_ins if n < token.level]
@@ -224,12 +228,11 @@ def _shown(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         at = tag.end() if tag else end
 
 
-def _is_sentence(bold: str) -> bool:
-    """Whether words that stand out state something, and are no heading."""
-    words = bold.split()
-    stops = bold.endswith(".") and len(words) > _MOST_RUN_IN
-    states = has_a_verb(bold) and not _CLAUSE.fullmatch(bold)
-    return not bold.endswith("?") and (stops or states)
+def _is_sentence(said: str) -> bool:
+    """Whether words that stand out, in bold or as a heading, state something."""
+    stops = said.endswith(".") and len(said.split()) > _MOST_RUN_IN
+    states = has_a_verb(said) and not _CLAUSE.fullmatch(said)
+    return not said.endswith("?") and (stops or states)
 
 
 def _heading_kind(said: str) -> Kind | None:
