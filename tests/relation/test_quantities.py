@@ -225,7 +225,23 @@ CASES: list[tuple[str, str, list[Status]]] = [
     # The sentence has to be about the same
     ("The cafe opens in 3 days.", "Notice is two weeks.", [U]),
     ("Elion was born in 1918.", "Elion was born in 1918 and ruined in 1929.", [M, U]),
-    ("Contracts start on trial. It lasts six weeks.", "The trial lasts 12 weeks.", [X]),
+    ("Contracts start on trial. The trial lasts six weeks.", "The trial lasts 12 weeks.", [X]),
+    # What stands near the claim counts, and what stands elsewhere does not
+    (
+        "Up to 5 unused days may be carried over. Managers answer within 10 working days.",
+        "Up to ten unused days can be carried over.",
+        [X],
+    ),
+    (
+        "Up to 5 unused days may be carried over, in Ghent up to 10 unused days.",
+        "Up to ten unused days can be carried over.",
+        [M],
+    ),
+    (
+        "Staff get 27 days of leave. Requests are answered within 3 days.",
+        "Requests for remote work from abroad have to be made 14 days ahead.",
+        [U],
+    ),
 ]
 
 

@@ -121,10 +121,11 @@ class QuantityComparison:
 
     Attributes:
         claim: As the claim has it.
-        status: ``MATCHED``: a quantity of the passage agrees. ``MISMATCHED``:
-            there are comparable ones in sentences about the same, and none
-            agrees. ``OPEN``: the passage has a comparable quantity that
-            neither states nor excludes it. ``ABSENT``: it has none.
+        status: ``MISMATCHED``: a sentence with most of the claim's words has
+            another value, and none that is as near to the claim has the same.
+            ``MATCHED``: else, a quantity of the passage agrees. ``OPEN``: the
+            passage has a comparable quantity that neither states nor excludes
+            it. ``ABSENT``: it has none.
     """
 
     claim: Quantity
