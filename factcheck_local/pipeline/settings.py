@@ -59,7 +59,7 @@ def _one_of(*assessors: str) -> Needs:
 
 _NETWORK = _one_of(*GRAPH_ASSESSORS)
 _CASCADE = Needs("relation", "relation=FAST+SLOW", lambda value: "+" in value)
-_LLM_READS = Needs("relation", "relation with an LLM", lambda value: value != "encoder")
+_LLM_READS = Needs("relation", "relation=llm or FAST+SLOW", lambda value: value != "encoder")
 _OWN_QUERIES = Needs("queries", "queries=llm", lambda value: value == "llm")
 
 
