@@ -15,9 +15,7 @@ from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, SETTINGS, Setting
 from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 
 #: Of the relation model alone (``factor``), and of what takes an answer apart (``factscore``).
-RELATION = frozenset(
-    {"relation", "budget", "quantities", "second_look", "cut_instructions", "tables"}
-)
+RELATION = frozenset({"relation", "budget", "quantities", "cut_instructions", "tables"})
 SPLITTING = frozenset({"llm", "atomizer", "embedder"})
 
 _RETRIEVAL = frozenset({"k", "retrieval", "as_groups", "queries", "query_rounds", "rerank"})

@@ -59,7 +59,6 @@ def _one_of(*assessors: str) -> Needs:
 
 _NETWORK = _one_of(*GRAPH_ASSESSORS)
 _CASCADE = Needs("relation", "relation=FAST+SLOW", lambda value: "+" in value)
-_LLM_READS = Needs("relation", "relation=llm or FAST+SLOW", lambda value: value != "encoder")
 _OWN_QUERIES = Needs("queries", "queries=llm", lambda value: value == "llm")
 
 
@@ -145,12 +144,6 @@ class Settings:
         "Whether numbers, dates and units that exclude each other weigh against a passage's "
         "stating a claim.",
         needs=_NETWORK,
-    )
-    second_look: bool = setting(
-        True,
-        "Whether an LLM that is in doubt about a passage reads again, of the passage, the lines "
-        "nearest to the claim alone.",
-        needs=_LLM_READS,
     )
     cut_instructions: bool = setting(
         True,

@@ -249,7 +249,7 @@ def test_they_are_for_the_model_that_verify_takes(tmp_path: Path, beside: str) -
 
 
 @pytest.mark.parametrize(
-    "other", [{}, {"quantities": False}, {"second_look": False}, {"tables": "raw"}, {"cut_instructions": False}]
+    "other", [{}, {"quantities": False}, {"tables": "raw"}, {"cut_instructions": False}]
 )
 def test_shipped_thresholds_are_of_a_model_with_its_guards(other: dict[str, Any]) -> None:
     settings = Settings(thresholds="shipped", **other)

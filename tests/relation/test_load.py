@@ -16,7 +16,6 @@ from factcheck_local.pipeline.relation import CalibratedRelationModel, describe,
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
 from factcheck_local.pipeline.relation.guard import GuardedRelationModel
 from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
-from factcheck_local.pipeline.relation.second_look import SecondLookRelationModel
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
 
 UNTOUCHED = {"calibration": {"slope": 1.0, "bias": (0.0, 0.0, 0.0)}}
@@ -28,18 +27,15 @@ def test_layers_are_there_unless_told_otherwise(smollm: LlamaCppModel) -> None:
     assert isinstance(stated, StatedRelationModel)
     hardened = load(tables="raw")
     assert isinstance(hardened, HardenedRelationModel)
-    twice = load(tables="raw", cut_instructions=False)
-    assert isinstance(twice, SecondLookRelationModel)
-    guarded = load(tables="raw", cut_instructions=False, second_look=False)
+    guarded = load(tables="raw", cut_instructions=False)
     assert isinstance(guarded, GuardedRelationModel)
-    plain = load(tables="raw", quantities=False, second_look=False, cut_instructions=False)
+    plain = load(tables="raw", quantities=False, cut_instructions=False)
     assert isinstance(plain, CalibratedRelationModel)
     assert guarded.id == f"{plain.id}+quantities"
-    assert twice.id == f"{guarded.id}+second_look"
-    assert hardened.id == f"{twice.id}+hardened"
+    assert hardened.id == f"{guarded.id}+hardened"
     assert stated.id == f"{hardened.id}+stated"
-    assert load(quantities=False, second_look=False).id == f"{plain.id}+hardened+stated"
-    assert describe(stated) == describe(hardened) == describe(twice) == UNTOUCHED
+    assert load(quantities=False).id == f"{plain.id}+hardened+stated"
+    assert describe(stated) == describe(hardened) == UNTOUCHED
     assert describe(guarded) == describe(plain) == UNTOUCHED
 
 
@@ -61,7 +57,6 @@ def test_two_names_are_a_cascade(smollm: LlamaCppModel) -> None:
         default_llm="smollm2-135m",
         load=beside(smollm),
         quantities=False,
-        second_look=False,
         cut_instructions=False,
         tables="raw",
     )

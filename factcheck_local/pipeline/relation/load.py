@@ -23,21 +23,11 @@ from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
 from factcheck_local.pipeline.relation.risk import card_risk, find_risk
 from factcheck_local.pipeline.relation.score_cache import CachedPairScorer, ScoreCache
 from factcheck_local.pipeline.relation.scorer import PairScorer, RelationModel, at_once
-from factcheck_local.pipeline.relation.second_look import SecondLookRelationModel
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
 from factcheck_local.pipeline.settings import Settings, Tables
 
 #: Settings of what a model is shown and what of its word is taken.
-_GUARDS = ("quantities", "second_look", "cut_instructions", "tables")
-
-
-#: What stands around a calibrated model, and has it as ``model``.
-_LAYERS = (
-    StatedRelationModel,
-    HardenedRelationModel,
-    SecondLookRelationModel,
-    GuardedRelationModel,
-)
+_GUARDS = ("quantities", "cut_instructions", "tables")
 
 
 def relation_card(name: str, default_llm: str) -> ModelCard:
@@ -145,7 +135,6 @@ def load_relation_model(
     states: Path | None = None,
     cache: bool = True,
     quantities: bool = True,
-    second_look: bool = True,
     cut_instructions: bool = True,
     tables: Tables = "stated",
     budget: int | None = None,
@@ -165,7 +154,6 @@ def load_relation_model(
         states: where a model may keep what it made of passages, see ``Store.states``.
         cache: whether these two are used. It changes no score.
         quantities: whether quantities that exclude each other weigh in.
-        second_look: whether an LLM reads the nearest lines again where it is in doubt.
         cut_instructions: whether what is hidden in a text or addressed to a model is cut.
         tables: how it reads tables.
         budget: pairs of a run that the slow model of a cascade may read, the least sure
@@ -198,10 +186,8 @@ def load_relation_model(
             if own
             else CalibratedRelationModel(scorer, card_calibration(card), _card_risk(card))
         )
-        layered: RelationModel = GuardedRelationModel(model) if quantities else model
-        if second_look and card.role == "llm":
-            layered = SecondLookRelationModel(layered)
-        layered = shown(layered, cut_instructions=cut_instructions, tables=tables)
+        guarded = GuardedRelationModel(model) if quantities else model
+        layered = shown(guarded, cut_instructions=cut_instructions, tables=tables)
         return card, layered, own is None
 
     # The guard is inside the cascade: numbers that clash leave the fast model unsure.
@@ -240,7 +226,6 @@ def relation_model_of(
         states=states,
         cache=cache,
         quantities=settings.quantities,
-        second_look=settings.second_look,
         cut_instructions=settings.cut_instructions,
         tables=settings.tables,
         budget=settings.budget,
@@ -270,7 +255,7 @@ def describe(model: RelationModel) -> dict[str, Any]:
 
     A store may have its own calibration, which the model's name does not tell.
     """
-    if isinstance(model, _LAYERS):
+    if isinstance(model, StatedRelationModel | HardenedRelationModel | GuardedRelationModel):
         return describe(model.model)
     if isinstance(model, CascadeRelationModel):
         return {"fast": describe(model.fast), "slow": describe(model.slow)}
@@ -304,7 +289,7 @@ def thresholds_of(
             return own
     if settings.thresholds == "own":
         return None
-    while isinstance(model, _LAYERS):
+    while isinstance(model, StatedRelationModel | HardenedRelationModel | GuardedRelationModel):
         model = model.model
     shipped = None
     if isinstance(model, CalibratedRelationModel | CascadeRelationModel):
