@@ -17,6 +17,7 @@ import torch
 from click.testing import CliRunner
 from gguf import GGUFReader
 
+from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import load_prompt
@@ -177,7 +178,12 @@ def test_scores_are_kept_for_the_adapter_that_gave_them(
     shipped = Scorer("shipped")
     shipped.id = "smollm2-135m/relate-v1"
     cards = []
-    monkeypatch.setattr(measure, "load_pair_scorer", lambda card: cards.append(card.id) or shipped)
+
+    def load_shipped(card: ModelCard) -> Scorer:
+        cards.append(card.id)
+        return shipped
+
+    monkeypatch.setattr(measure, "load_pair_scorer", load_shipped)
     given = ["--model", "smollm2-135m", "--public", ".", "--out", "scores.jsonl"]
     measure.main(given, standalone_mode=False)
     assert (cards, reads[2:]) == (["smollm2-135m"], ["shipped"])
