@@ -69,7 +69,7 @@ def test_deeper_headings_replace_those_of_their_level() -> None:
 def test_a_heading_that_states_something_is_verified() -> None:
     text = (
         "# Leave\n\n## The notice period is 6 months\n\none.\n\n"
-        "## What is not covered\n\ntwo.\n\n## If you are ill"
+        "## What is not covered\n\ntwo.\n\n## Who is who"
     )
     found = {u.text: u.kind for u in segment(text)}
     open_, heading = None, Kind.META_STATEMENT
@@ -79,7 +79,7 @@ def test_a_heading_that_states_something_is_verified() -> None:
         "one.": open_,
         "What is not covered": heading,
         "two.": open_,
-        "If you are ill": heading,
+        "Who is who": heading,
     }
     below = next(u for u in segment(text) if u.text == "one.")
     assert below.headings == ("Leave", "The notice period is 6 months")

@@ -225,7 +225,7 @@ CASES: list[tuple[str, str, list[Status]]] = [
     # The sentence has to be about the same
     ("The cafe opens in 3 days.", "Notice is two weeks.", [U]),
     ("Elion was born in 1918.", "Elion was born in 1918 and ruined in 1929.", [M, U]),
-    ("Contracts start on trial. The trial lasts six weeks.", "The trial lasts 12 weeks.", [X]),
+    ("Contracts start on trial. It lasts six weeks.", "The trial lasts 12 weeks.", [X]),
     # What stands near the claim counts, and what stands elsewhere does not
     (
         "Up to 5 unused days may be carried over. Managers answer within 10 working days.",

@@ -78,9 +78,9 @@ def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None)
 @click.option("--limit", type=int, help="Premises of each dev file.")
 @click.option("--raw-tables", is_flag=True, help="Tables as they are, not written out.")
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-@click.option("--template", default="chatml", show_default=True)
-@click.option("--device", default="cpu", show_default=True)
-@click.option("--threads", type=int, default=2, show_default=True)
+@click.option("--template", default="chatml", show_default=True, help="Of --base.")
+@click.option("--device", default="cpu", show_default=True, help="Of torch.")
+@click.option("--threads", type=int, default=2, show_default=True, help="Of torch.")
 def main(
     base: Path | None,
     adapter: Path | None,

@@ -44,11 +44,8 @@ _LABELLED_LINE = re.compile(
     r"[ \t]*(?:\*\*[^*:\n]{1,40}(?::\*\*|\*\*:)|[A-Z0-9][^:*|\n]{0,40}:)[ \t]+\S", re.MULTILINE
 )
 
-#: "What is not covered" and "If a limit is exceeded" state nothing, though they have a verb.
-_CLAUSE = re.compile(
-    r"(?:what|which|who|whose|when|where|why|how|whether|if|unless|until|once|while|because)\b[^,]*",
-    re.IGNORECASE,
-)
+#: "What is not covered" states nothing, though it has a verb.
+_CLAUSE = re.compile(r"(?:what|which|who|whose|when|where|why|how|whether)\b[^,]*", re.IGNORECASE)
 
 #: Below the headings of Markdown, of which there are six levels.
 _BOLD_LEVEL = 7

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -19,6 +20,7 @@ REACH = 40
 
 _JOINED = re.compile(r"\s*(?P<by>–|—|--?|to|through|until|till|and|or)\s*", re.IGNORECASE)
 _TOGETHER = re.compile(r"\s+(?:and\s+)?", re.IGNORECASE)
+_LEANING = re.compile(r"\W*(?:it|they|this|these|he|she)\b", re.IGNORECASE)
 _METRIC = re.compile("meter|gram|liter|metric")
 _BETWEEN = re.compile(r"\bbetween\s+(?:\w+\s+)?$", re.IGNORECASE)
 
@@ -29,7 +31,8 @@ class Parsed:
 
     Attributes:
         quantities: In order.
-        sentences: Stems of the content words of every sentence.
+        sentences: Stems of the content words of every sentence, and of the one before where
+            it leans on that: "It lasts six weeks" gets its subject from there.
         sentence_of: Index in ``sentences`` for every quantity.
         words: Stems of the content words, numbers and units aside.
         loose: Numbers within names and the like.
@@ -52,11 +55,19 @@ def parse(text: str) -> Parsed:
     ]
     return Parsed(
         tuple(quantities),
-        tuple(context.stems(text[s.start : s.end]) for s in spans),
+        tuple(_sentences([s.of(text) for s in spans])),
         tuple(sentence_of),
         context.stems(_blanked(text, quantities)),
         loose,
     )
+
+
+def _sentences(said: list[str]) -> Iterator[frozenset[str]]:
+    before: frozenset[str] = frozenset()
+    for sentence in said:
+        own = context.stems(sentence)
+        yield own | before if _LEANING.match(sentence) else own
+        before = own
 
 
 def _blanked(text: str, quantities: list[Quantity]) -> str:
