@@ -46,7 +46,10 @@ from factcheck_local.scale.cluster import check_installed
 from factcheck_local.scale.worker import Plan
 
 #: Settings of the search, which answers that bring their passages do without.
-_OF_SEARCH = ("k", "retrieval", "rerank", "queries", "query_rounds", "where", "as_groups")
+_OF_SEARCH = (
+    *("k", "retrieval", "rerank", "queries", "query_rounds"),
+    *("where", "as_groups", "organisation"),
+)
 
 
 @click.command("verify", cls=SettingsCommand)

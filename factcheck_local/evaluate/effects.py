@@ -18,7 +18,9 @@ from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 RELATION = frozenset({"relation", "budget", "quantities", "cut_instructions", "tables"})
 SPLITTING = frozenset({"llm", "atomizer", "embedder"})
 
-_RETRIEVAL = frozenset({"k", "retrieval", "as_groups", "queries", "query_rounds", "rerank"})
+_RETRIEVAL = frozenset(
+    {"k", "retrieval", "as_groups", "organisation", "queries", "query_rounds", "rerank"}
+)
 
 
 def of_relation(settings: Settings) -> frozenset[str]:

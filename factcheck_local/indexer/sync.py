@@ -22,6 +22,7 @@ from factcheck_local.indexer.reliability.statements import texts, writable
 from factcheck_local.indexer.stamps import found_by_loader, note_on, stamped
 from factcheck_local.indexer.store import Draft, Store
 from factcheck_local.indexer.survey import NAME_TAKEN, NOT_INCLUDED, Root, SourceEntry, survey
+from factcheck_local.indexer.whose import with_organisation
 from factcheck_local.models.embedder import for_passages
 from factcheck_local.models.registry import load_model
 
@@ -239,7 +240,8 @@ class _Run:
 
     def _described(self, record: SourceRecord, reading: Reading) -> SourceRecord:
         """The record with what the document says of itself."""
-        known, stated = self.records.get(record.source), storable(reading.metadata)
+        known = self.records.get(record.source)
+        stated = with_organisation(storable(reading.metadata), (c.text for c in reading.chunks))
         without_text = found_by_loader(reading.metadata, "pages_without_text")
         return self._rated(
             replace(

@@ -9,8 +9,10 @@ from functools import partial
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Answer, Atom, Context, Kind, Segment, Span
+from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.scope import Condition, as_seen, in_scope
+from factcheck_local.indexer.whose import below, organisation_of
 from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
 from factcheck_local.pipeline.claims.atomize import (
     ADAPTED_PROMPT,
@@ -32,6 +34,7 @@ from factcheck_local.pipeline.retrieval.queries import (
 )
 from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
+from factcheck_local.pipeline.settings import AUTO
 from factcheck_local.pipeline.work import Work
 
 #: In front of each line of a quotation but its first.
@@ -112,6 +115,7 @@ class Gathering(Loaded):
             embedder = self.embedder
         find: Callable[..., Retrieved]
         seen: frozenset[str] | None = None
+        organisation: str | None = None
         if retriever is not None and record.contexts is None:
             find = partial(retrieve_from, retriever=retriever, embedder=embedder)
         elif record.contexts is not None or store is None:
@@ -126,7 +130,9 @@ class Gathering(Loaded):
             seen, scope = in_scope(sources, groups=groups), in_scope(sources, where, groups)
             if where and not scope:
                 work.notes.append(f"no source fulfils {' and '.join(self.settings.where)}")
-            half = sum(not s.complete for s in sources if scope is None or s.source in scope)
+            used = [s for s in sources if scope is None or s.source in scope]
+            organisation = self._organisation(used, work)
+            half = sum(not s.complete for s in used)
             work.note(half, "sources that an indexing run has not finished: index again")
             find = partial(
                 retrieve,
@@ -147,7 +153,17 @@ class Gathering(Loaded):
                 progress=work.progress("rerank"),
             )
         work.note(found.unread, "claims that the reranker could not read, their order stayed")
-        return replace(found, contexts=tuple(as_seen(c, seen) for c in found.contexts))
+        contexts = (below(organisation, as_seen(c, seen)) for c in found.contexts)
+        return replace(found, contexts=tuple(contexts))
+
+    def _organisation(self, used: Sequence[SourceRecord], work: Work) -> str | None:
+        """Whose documents a run uses, as it was told or as they tell."""
+        if self.settings.organisation != AUTO:
+            return self.settings.organisation
+        found = organisation_of(used)
+        if found is not None:
+            work.notes.append(f"passages are read as documents of {found}")
+        return found
 
     def _queries(
         self,

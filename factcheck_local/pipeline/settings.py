@@ -57,6 +57,9 @@ def _one_of(*assessors: str) -> Needs:
     return Needs("assessor", f"assessor={'|'.join(assessors)}", lambda value: value in assessors)
 
 
+#: Of a setting that is found by itself.
+AUTO = "auto"
+
 _NETWORK = _one_of(*GRAPH_ASSESSORS)
 _CASCADE = Needs("relation", "relation=FAST+SLOW", lambda value: "+" in value)
 _OWN_QUERIES = Needs("queries", "queries=llm", lambda value: value == "llm")
@@ -99,6 +102,11 @@ class Settings:
     )
     as_groups: tuple[str, ...] | None = setting(
         None, "Groups whose access limits the passages; none: everything is used."
+    )
+    organisation: str | None = setting(
+        AUTO,
+        "Whose documents these are, put above the title of a passage that does not name it: auto, "
+        "what most documents say that say it; a name; or none.",
     )
     queries: Queries = setting(
         "atom",

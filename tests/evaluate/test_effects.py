@@ -95,7 +95,8 @@ def test_a_judge_may_be_shown_what_is_hidden() -> None:
 
 
 def test_what_the_data_bring_is_not_looked_for() -> None:
-    retrieval = {"k", "retrieval", "as_groups", "queries", "query_rounds", "rerank"}
+    retrieval = {"k", "retrieval", "as_groups", "organisation"}
+    retrieval |= {"queries", "query_rounds", "rerank"}
     everything = set(SETTINGS)
     assert effective(SPLIT, FR) == everything - {"where"}
     assert effective(SEARCHED, FR) == everything - {"where", "atomizer"}

@@ -1241,3 +1241,22 @@ def test_files_with_nothing_to_read_are_skipped(
     assert report.skipped[0].reason == "holds no docstring; its earlier passages are removed"
     assert sources(report.failed) == ["d.xml"]
     assert store.count() == 1
+
+
+@both_kinds
+def test_whose_a_document_is_stays_known_while_it_is_unchanged(
+    corpus: Path, store: Store, embedder: HashingEmbedder
+) -> None:
+    pages: dict[str, str | bytes] = {
+        "travel.md": "# Travel\n\nThis covers trips of employees of Harbour Trust.",
+        "leave.md": "---\norganization: Fen Courier\n---\n\nStaff of Harbour Trust rest.",
+        "canteen.txt": "Lunch is served from noon.",
+    }
+    write(corpus, pages)
+    for _ in range(2):
+        sync([corpus], store, embedder)
+        assert {s.source: s.metadata for s in store.sources()} == {
+            "travel.md": {"organisation": ["Harbour Trust"]},
+            "leave.md": {"organization": "Fen Courier"},
+            "canteen.txt": {},
+        }

@@ -404,6 +404,42 @@ def test_conditions_that_no_source_fulfils_are_named(
     assert "no source fulfils source=polices/**" in run.assessment.notes
 
 
+@pytest.mark.parametrize(
+    ("settings", "title", "said"),
+    [
+        ({}, "Harbour Trust > Leave > Carry-over", True),
+        ({"organisation": "Fen Courier"}, "Fen Courier > Leave > Carry-over", False),
+        ({"organisation": None}, "Leave > Carry-over", False),
+        ({"where": ("source=policies/carry.md",)}, "Leave > Carry-over", False),
+    ],
+)
+def test_passages_are_read_as_the_documents_of_whom_most_of_them_speak_for(
+    tmp_path: Path,
+    minilm: SentenceTransformerEmbedder,
+    settings: dict[str, Any],
+    title: str,
+    said: bool,
+) -> None:
+    pages = {
+        "policies/carry.md": "# Leave\n\n## Carry-over\n\nUp to 5 unused days can be carried over.",
+        "travel.md": "# Travel\n\nThis covers trips of employees of Harbour Trust.",
+        "welcome.md": "# Welcome\n\nWelcome to Harbour Trust! Lunch is served from noon.",
+    }
+    for name, text in pages.items():
+        (tmp_path / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
+    with Store.create(tmp_path / "store", Fingerprint.of(minilm)) as store:
+        sync([tmp_path / "docs"], store, minilm)
+        run = scripted(store, minilm, **settings).verify(Answer(ANSWER))
+    found = {c.source: c for c in run.assessment.contexts}
+    assert found["policies/carry.md"].title == title
+    assert found["policies/carry.md"].text == pages["policies/carry.md"]
+    if "travel.md" in found and settings == {}:
+        assert found["travel.md"].title == "Travel"
+    note = "passages are read as documents of Harbour Trust"
+    assert (note in run.assessment.notes) is said
+
+
 def test_sources_that_an_indexing_run_left_half_are_named(
     store: Store, minilm: SentenceTransformerEmbedder
 ) -> None:

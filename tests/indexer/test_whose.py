@@ -1,0 +1,120 @@
+"""Whose documents these are: what documents tell, the name of most, and where it is put."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from factcheck_local.core.types import Context
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.whose import (
+    MOST_NAMES,
+    below,
+    organisation_of,
+    told,
+    with_organisation,
+)
+
+
+def record(name: str, *names: str, key: str = "organisation") -> SourceRecord:
+    return SourceRecord(
+        *(name, "docs", name, "0" * 64, 1, 0, "2026-01-01", 0.9, "default"),
+        stated=json.dumps({key: list(names)} if names else {}),
+    )
+
+
+def passage(title: str, text: str) -> Context:
+    return Context("p1", "leave.md", title, text, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("This covers all trips of employees of Harbour Trust.", ("Harbour Trust",)),
+        ("Staff at the Harbour Trust book early.", ("Harbour Trust",)),
+        ("Welcome to 37signals!", ("37signals",)),
+        ("While you work for Ørsted Marine, keep it.", ("Ørsted Marine",)),
+        ("It is open to Sourcegraph teammates and nobody else.", ("Sourcegraph",)),
+        ("We ask Marrow Bay's staff to sign.", ("Marrow Bay",)),
+        ("© 2024 Kelmscar Ferries. All rights reserved.", ("Kelmscar Ferries",)),
+        ("A contract with Ostrel Payments GmbH ends in May.", ("Ostrel Payments",)),
+        ("Full-time employees get 27 days. Part-time employees get fewer.", ()),
+        ("For staff, the desk opens at nine. HR staff may enter.", ()),
+        ("Employees of the Company ask the staff of Finance.", ()),
+        ("Trips of the department are booked by Rui Falcandre.", ()),
+        ("", ()),
+    ],
+)
+def test_what_a_document_tells_by_its_words(text: str, names: Sequence[str]) -> None:
+    assert told([text]) == tuple(names)
+
+
+def test_the_names_told_most_often_are_kept() -> None:
+    names = ("Aa", "Bb", "Cc", "Dd", "Ee")
+    text = "".join(f"Employees of {name} rest. " * n for n, name in enumerate(names))
+    assert told([text]) == ("Ee", "Dd", "Cc")[:MOST_NAMES]
+
+
+def test_what_a_document_states_comes_before_its_words() -> None:
+    passages = ["Employees of Harbour Trust rest."]
+    assert with_organisation({}, passages) == {"organisation": ["Harbour Trust"]}
+    assert with_organisation({"owner": "HR"}, ["Nothing."]) == {"owner": "HR"}
+    for key in ("organisation", "organization", "company"):
+        assert with_organisation({key: "Fen Courier"}, passages) == {key: "Fen Courier"}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ([("Harbour Trust",), ("Harbour Trust",), (), ()], "Harbour Trust"),
+        ([("Harbour Trust",), ()], None),
+        ([("Harbour Trust",)] * 3 + [("Fen Courier",)] * 2, None),
+        ([("Harbour Trust",)] * 4 + [("Fen Courier",)] * 2, "Harbour Trust"),
+        ([("Harbour Trust", "Fen")] * 2 + [("Fen",)], None),
+        ([("Harbour",), ("Harbour Trust",), ("Harbour Trust",), ("Fen",)], "Harbour Trust"),
+        ([("Harbour",), ("Harbour",), ("Harbour Trust",), ("Fen",)], "Harbour"),
+        ([("x" * 61,)] * 3, None),
+        ([], None),
+    ],
+)
+def test_the_organisation_is_that_of_most_documents_that_tell_one(
+    said: Sequence[Sequence[str]], expected: str | None
+) -> None:
+    records = [record(f"{i}.md", *names) for i, names in enumerate(said)]
+    assert organisation_of(records) == expected
+    assert organisation_of(reversed(records)) == expected
+
+
+def test_each_spelling_of_the_statement_counts() -> None:
+    records = [record(f"{k}.md", "Fen\nCourier", key=k) for k in ("organization", "company")]
+    assert organisation_of(records) == "Fen Courier"
+
+
+def test_it_stands_above_a_passage_that_does_not_name_it() -> None:
+    bare = passage("Leave > Carry-over", "Up to 5 days.")
+    assert below("Harbour Trust", bare) == passage(
+        "Harbour Trust > Leave > Carry-over", "Up to 5 days."
+    )
+    assert below("Harbour Trust", passage("", "5 days.")).title == "Harbour Trust"
+    assert below(None, bare) is bare
+
+
+@pytest.mark.parametrize(
+    ("organisation", "title", "text"),
+    [
+        ("Harbour Trust", "Harbour guide", "Up to 5 days."),
+        ("Harbour Trust", "Guide", "Harbour's staff have 5 days."),
+        ("Fen Courier", "Guide", "At the Fen Courier it is 5 days."),
+    ],
+)
+def test_a_passage_that_names_it_stays(organisation: str, title: str, text: str) -> None:
+    named = passage(title, text)
+    assert below(organisation, named) is named
+
+
+def test_a_short_first_word_does_not_name_it() -> None:
+    """Such as "Fen", or the "St" of a street."""
+    assert below("Fen Courier", passage("Walks", "Fen and marsh.")).title == "Fen Courier > Walks"
+    assert below("Harbour Trust", passage("Walks", "Harbourside.")).title.startswith("Harbour Tr")
