@@ -16,6 +16,7 @@ from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.contents import Coverage, coverage
 from factcheck_local.indexer.folder import collections_in
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
+from factcheck_local.indexer.whose import organisation_of
 from factcheck_local.pipeline.relation.calibration_file import read_calibrations
 from factcheck_local.pipeline.relation.risk import read_risks
 from factcheck_local.report.view import one_line
@@ -46,6 +47,7 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
             "passages": store.count(),
             "digest": store.digest(),
             "collections": collections,
+            "organisation": organisation_of(sources),
         }
     folders = coverage(sources, left_out)
     # The most frequent first, and of those that are equally so the first by name.
@@ -67,6 +69,8 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
         return
     for line in _lines(sources, left_out, folders, formats):
         click.echo(line)
+    if summary["organisation"]:
+        click.echo(f"read as documents of {summary['organisation']}")
     for c in calibrations:
         click.echo(
             f"calibration of {c.scorer}: {c.n} labels, ECE {c.ece_before:.3f} before, "

@@ -171,6 +171,9 @@ CASES: list[tuple[str, str, list[Status]]] = [
     ("The gateway runs firmware 4.2.", "The gateway runs firmware 4.3.", [X]),
     ("He was the 19th president of Ohio.", "He was the 18th president of Ohio.", [X]),
     ("It is the twenty-first release.", "It is the 21st release.", [M]),
+    ("A buddy helps in the first 8 weeks.", "A buddy helps in the first four weeks.", [X]),
+    ("A buddy helps in the first eight weeks.", "A buddy helps in the first 8 weeks.", [M]),
+    ("Courses end within ten working days.", "Courses end in the first ten working days.", [M]),
     # Names
     ("The plant holds ISO 9001.", "The plant holds ISO 27001.", []),
     ("See section 4.2 of the manual.", "See section 4.3 of the manual.", []),

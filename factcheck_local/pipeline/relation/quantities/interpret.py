@@ -87,10 +87,12 @@ def interpret(text: str, masked: str, numerals: list[Numeral]) -> list[Quantity]
         numerals: Found in ``masked``.
     """
     drafts: list[_Draft] = []
-    for numeral in numerals:
+    for i, numeral in enumerate(numerals):
         # "5 second" is taken up by the unit before.
         if not drafts or numeral.start >= drafts[-1].end:
-            drafts.append(_draft(text, masked, numeral))
+            # What "the first four weeks" counts is the four's.
+            end = numerals[i + 1].start if numeral.ordinal and i + 1 < len(numerals) else None
+            drafts.append(_draft(text, masked[:end], numeral))
     for draft, following in zip(drafts[-2::-1], drafts[:0:-1], strict=True):
         _inherit(masked, draft, following)
         _inherit_sign(masked, draft, following)

@@ -1,0 +1,69 @@
+"""Whose documents a store holds is said where a user looks, and can be said by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from factcheck_local.cli import verify as verify_module
+
+from .helpers import factcheck
+from .worlds import fake, index, write
+
+NOTE = "passages are read as documents of Harbour Trust"
+
+
+@pytest.fixture(autouse=True)
+def desk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Scripted models in an empty working directory."""
+    fake(monkeypatch, verify_module)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def told() -> None:
+    write(
+        Path("docs"),
+        leave="# Leave\n\nUp to 5 unused days can be carried over.",
+        travel="# Travel\n\nThis covers trips of employees of Harbour Trust.",
+        welcome="# Welcome\n\nWelcome to Harbour Trust! The desk opens at nine.",
+    )
+    index(Path("docs"), Path(".factcheck"))
+    Path("answer.md").write_text("Up to 5 unused days can be carried over.", encoding="utf-8")
+
+
+def verified(*options: str) -> tuple[list[str], dict[str, str]]:
+    """The notes of a run, and the titles of its passages by source."""
+    run = json.loads(factcheck("verify", "answer.md", "--format", "json", *options).out)
+    return run["notes"], {c["source"]: c["title"] for c in run["contexts"]}
+
+
+@pytest.mark.usefixtures("told")
+def test_it_is_in_the_status_and_in_every_report() -> None:
+    assert "read as documents of Harbour Trust" in factcheck("status").out.splitlines()
+    assert json.loads(factcheck("status", "--json").out)["organisation"] == "Harbour Trust"
+    notes, titles = verified()
+    assert NOTE in notes
+    assert titles["leave.md"] == "Harbour Trust > Leave"
+    factcheck("verify", "answer.md", "--format", "json", "--output", "run.json")
+    for form in ("text", "markdown", "html"):
+        assert NOTE in factcheck("report", "run.json", "--format", form).out, form
+
+
+@pytest.mark.usefixtures("told")
+def test_it_can_be_named_or_left_out() -> None:
+    notes, titles = verified("--set", "organisation=Fen Courier")
+    assert (notes, titles["leave.md"]) == ([], "Fen Courier > Leave")
+    notes, titles = verified("--set", "organisation=none")
+    assert (notes, titles["leave.md"]) == ([], "Leave")
+
+
+def test_where_nobody_tells_it_nothing_is_said() -> None:
+    write(Path("docs"), leave="# Leave\n\nUp to 5 unused days can be carried over.")
+    index(Path("docs"), Path(".factcheck"))
+    Path("answer.md").write_text("Up to 5 unused days can be carried over.", encoding="utf-8")
+    assert "documents of" not in factcheck("status").out
+    assert json.loads(factcheck("status", "--json").out)["organisation"] is None
+    assert verified() == ([], {"leave.md": "Leave"})
