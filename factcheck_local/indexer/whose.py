@@ -1,15 +1,15 @@
 """Whose documents these are: the organisation that pages speak for, without naming it again.
 
 "Laptops lock after five minutes" stands in a policy; the answer says "laptops of Harbour Trust".
-What a document calls its own people, offices and rights tells the name, and the name that most
-of a store's documents tell is that of all of them.
+What a document calls its own people tells the name, and the name that most of a store's documents
+tell is that of all of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,24 +30,24 @@ LONGEST = 60
 LEAST_ALONE = 4
 #: Documents that have to tell a name, ...
 LEAST_SOURCES = 2
+#: ... as a share of all, for a few speak of others' people, too, ...
+LEAST_SHARE = 0.03
 #: ... and how many times as many as tell the next one.
 AHEAD = 2
 
 _WORD = r"(?:[A-ZÀ-ÖØ-ÞŁŚŠŽČ]|\d+[A-Za-z])[\w&]*(?:[-'’][A-Z0-9]\w*)*"
 _NAME = rf"(?P<name>{_WORD}(?: (?:(?:of|and|&|for|the|de) )?{_WORD}){{0,3}})"
 _PEOPLE = r"(?i:employees?|staff|colleagues|team members|teammates|workforce|volunteers)"
-_LEGAL = r"(?:Inc|Ltd|Limited|LLC|GmbH|AG|SE|plc|PLC|SA|BV|B\.V\.|NV|N\.V\.|Oy|AB|Corp|Corporation)"
 
-#: What says whose people or rights a text speaks of.
+#: What says whose people a text speaks of. Not what bears a © or a legal form: those name the
+#: makers of software in footers, and partners in contracts.
 _CUES = tuple(
     re.compile(cue)
     for cue in (
-        rf"\b(?:{_PEOPLE}|behalf|property) (?:of|at) (?:the )?{_NAME}",
+        rf"\b{_PEOPLE} (?:of|at) (?:the )?{_NAME}",
         rf"\b(?:[Ww]ork(?:s|ing|ed)? (?:at|for)|[Ww]elcome to|[Ee]mployed (?:by|at)) "
         rf"(?:the )?{_NAME}",
         rf"(?<!\S)[a-z][\w'’-]*[,;]? {_NAME}(?:['’]s?)? {_PEOPLE}\b",
-        rf"(?:©|\([cC]\)|[Cc]opyright)(?: \d{{4}}(?:[-–]\d{{2,4}})?)?,? (?:the )?{_NAME}",
-        rf"\b(?P<name>{_WORD}(?: {_WORD}){{0,3}}),? {_LEGAL}\b",
     )
 )
 
@@ -62,7 +62,7 @@ _GENERAL = frozenset(
 
 
 def told(passages: Iterable[str]) -> tuple[str, ...]:
-    """The names of organisations whose people or rights a document speaks of.
+    """The names of organisations whose people a document speaks of.
 
     Args:
         passages: what it says.
@@ -93,7 +93,7 @@ def with_organisation(stated: Mapping[str, Any], passages: Iterable[str]) -> dic
     return {**stated, ORGANISATION: list(names)} if names else dict(stated)
 
 
-def organisation_of(records: Iterable[SourceRecord]) -> str | None:
+def organisation_of(records: Collection[SourceRecord]) -> str | None:
     """The organisation that documents are of, as most of those that tell one tell it.
 
     A name and a longer one that begins with it are one name; of several spellings the one that
@@ -103,7 +103,8 @@ def organisation_of(records: Iterable[SourceRecord]) -> str | None:
         records: the documents that a run may use.
 
     Returns:
-        None where fewer than `LEAST_SOURCES` tell it, or others nearly as often another one.
+        None where fewer than `LEAST_SOURCES` or `LEAST_SHARE` of them tell it, or others nearly as
+        often another one.
     """
     votes: Counter[str] = Counter()
     of_source: list[frozenset[str]] = []
@@ -120,9 +121,9 @@ def organisation_of(records: Iterable[SourceRecord]) -> str | None:
         return None
     family = {n: sum(any(_alike(n, m) for m in names) for names in of_source) for n in votes}
     best = max(votes, key=lambda n: (family[n], votes[n], len(n), n))
-    others = (count for name, count in family.items() if not _alike(best, name))
-    clear = family[best] >= max(LEAST_SOURCES, AHEAD * max(others, default=0))
-    return best if clear else None
+    next_one = max((n for name, n in family.items() if not _alike(best, name)), default=0)
+    least = max(LEAST_SOURCES, LEAST_SHARE * len(records), AHEAD * next_one)
+    return best if family[best] >= least else None
 
 
 def _alike(one: str, other: str) -> bool:

@@ -115,7 +115,7 @@ class Gathering(Loaded):
             embedder = self.embedder
         find: Callable[..., Retrieved]
         seen: frozenset[str] | None = None
-        organisation: str | None = None
+        used: Sequence[SourceRecord] = ()
         if retriever is not None and record.contexts is None:
             find = partial(retrieve_from, retriever=retriever, embedder=embedder)
         elif record.contexts is not None or store is None:
@@ -131,7 +131,6 @@ class Gathering(Loaded):
             if where and not scope:
                 work.notes.append(f"no source fulfils {' and '.join(self.settings.where)}")
             used = [s for s in sources if scope is None or s.source in scope]
-            organisation = self._organisation(used, work)
             half = sum(not s.complete for s in used)
             work.note(half, "sources that an indexing run has not finished: index again")
             find = partial(
@@ -153,6 +152,7 @@ class Gathering(Loaded):
                 progress=work.progress("rerank"),
             )
         work.note(found.unread, "claims that the reranker could not read, their order stayed")
+        organisation = self._organisation(used, work)
         contexts = (below(organisation, as_seen(c, seen)) for c in found.contexts)
         return replace(found, contexts=tuple(contexts))
 

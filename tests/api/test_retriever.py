@@ -71,6 +71,12 @@ def test_passages_keep_their_source_line_and_prior() -> None:
     assert found["run"]["index"]["store"] == "a list"
 
 
+def test_whose_passages_they_are_can_be_said() -> None:
+    found = checker(Listed(LEAVE), organisation="Harbour Trust").verify(RECORD).assessment
+    assert [c.title for c in found.contexts] == ["Harbour Trust > Leave"]
+    assert found.notes == ()
+
+
 def test_a_whole_answer_is_split_and_each_claim_is_a_query() -> None:
     retriever = Listed(LEAVE, CANTEEN)
     answer = Answer("Employees get 27 days. Guests pay 12 euros.", question="How many days?")

@@ -38,8 +38,8 @@ def passage(title: str, text: str) -> Context:
         ("While you work for Ørsted Marine, keep it.", ("Ørsted Marine",)),
         ("It is open to Sourcegraph teammates and nobody else.", ("Sourcegraph",)),
         ("We ask Marrow Bay's staff to sign.", ("Marrow Bay",)),
-        ("© 2024 Kelmscar Ferries. All rights reserved.", ("Kelmscar Ferries",)),
-        ("A contract with Ostrel Payments GmbH ends in May.", ("Ostrel Payments",)),
+        ("© 2024 Kelmscar Ferries. All rights reserved.", ()),
+        ("A contract with Ostrel Payments GmbH ends in May.", ()),
         ("Full-time employees get 27 days. Part-time employees get fewer.", ()),
         ("For staff, the desk opens at nine. HR staff may enter.", ()),
         ("Employees of the Company ask the staff of Finance.", ()),
@@ -70,6 +70,8 @@ def test_what_a_document_states_comes_before_its_words() -> None:
     [
         ([("Harbour Trust",), ("Harbour Trust",), (), ()], "Harbour Trust"),
         ([("Harbour Trust",), ()], None),
+        ([("Harbour Trust",)] * 3 + [()] * 97, "Harbour Trust"),
+        ([("Harbour Trust",)] * 3 + [()] * 98, None),
         ([("Harbour Trust",)] * 3 + [("Fen Courier",)] * 2, None),
         ([("Harbour Trust",)] * 4 + [("Fen Courier",)] * 2, "Harbour Trust"),
         ([("Harbour Trust", "Fen")] * 2 + [("Fen",)], None),
@@ -84,7 +86,7 @@ def test_the_organisation_is_that_of_most_documents_that_tell_one(
 ) -> None:
     records = [record(f"{i}.md", *names) for i, names in enumerate(said)]
     assert organisation_of(records) == expected
-    assert organisation_of(reversed(records)) == expected
+    assert organisation_of(records[::-1]) == expected
 
 
 def test_each_spelling_of_the_statement_counts() -> None:
