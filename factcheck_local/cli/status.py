@@ -16,7 +16,7 @@ from factcheck_local.indexer.address import StorePlace
 from factcheck_local.indexer.contents import Coverage, coverage
 from factcheck_local.indexer.folder import collections_in
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
-from factcheck_local.indexer.whose import organisation_of
+from factcheck_local.indexer.whose import organisations
 from factcheck_local.pipeline.relation.calibration_file import read_calibrations
 from factcheck_local.pipeline.relation.risk import read_risks
 from factcheck_local.report.view import one_line
@@ -47,9 +47,9 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
             "passages": store.count(),
             "digest": store.digest(),
             "collections": collections,
-            "organisation": organisation_of(sources),
         }
     folders = coverage(sources, left_out)
+    read_as = sorted(set(organisations(sources).values()))
     # The most frequent first, and of those that are equally so the first by name.
     formats = dict(Counter(sorted(s.extension for s in sources)).most_common())
     if as_json:
@@ -57,6 +57,7 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
             summary
             | {
                 "embedder": asdict(embedder),
+                "organisations": read_as,
                 "calibrations": [asdict(c) for c in calibrations],
                 "thresholds": [asdict(r) for r in risks],
                 "size": size,
@@ -69,8 +70,8 @@ def command(store_path: StorePlace | None, as_json: bool) -> None:
         return
     for line in _lines(sources, left_out, folders, formats):
         click.echo(line)
-    if summary["organisation"]:
-        click.echo(f"read as documents of {summary['organisation']}")
+    for name in read_as:
+        click.echo(f"read as documents of {one_line(name)}")
     for c in calibrations:
         click.echo(
             f"calibration of {c.scorer}: {c.n} labels, ECE {c.ece_before:.3f} before, "

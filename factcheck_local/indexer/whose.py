@@ -8,7 +8,7 @@ tell is that of all of them.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -93,36 +93,66 @@ def with_organisation(stated: Mapping[str, Any], passages: Iterable[str]) -> dic
     return {**stated, ORGANISATION: list(names)} if names else dict(stated)
 
 
-def organisation_of(records: Collection[SourceRecord]) -> str | None:
+def organisations(records: Iterable[SourceRecord]) -> dict[str, str]:
+    """Whose the documents are, by source, as most documents of the same folder tell it.
+
+    A document that tells only of others is left out: it may be theirs.
+
+    Args:
+        records: the documents that a run may use.
+
+    Returns:
+        Nothing of a folder of which it is not clear, see `organisation_of`.
+    """
+    folders: defaultdict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+    for record in records:
+        folders[record.root][record.source] = _names(record)
+    found = {}
+    for by_source in folders.values():
+        organisation = organisation_of(by_source.values())
+        if organisation is not None:
+            for source, names in by_source.items():
+                if not names or any(_alike(organisation, name) for name in names):
+                    found[source] = organisation
+    return found
+
+
+def _names(record: SourceRecord) -> frozenset[str]:
+    """The names that a document tells."""
+    if not any(f'"{key}"' in record.stated for key in _SPELLED):
+        return frozenset()  # nothing to parse, as in most of many documents
+    stated = record.metadata
+    said = (" ".join(printable(n).split()) for key in _SPELLED for n in texts(stated, key))
+    return frozenset(name for name in said if 1 < len(name) <= LONGEST)
+
+
+def organisation_of(told_names: Collection[Collection[str]]) -> str | None:
     """The organisation that documents are of, as most of those that tell one tell it.
 
     A name and a longer one that begins with it are one name; of several spellings the one that
     most documents have is taken, of these the longest.
 
     Args:
-        records: the documents that a run may use.
+        told_names: of each document the names that it tells.
 
     Returns:
         None where fewer than `LEAST_SOURCES` or `LEAST_SHARE` of them tell it, or others nearly as
         often another one.
     """
-    votes: Counter[str] = Counter()
-    of_source: list[frozenset[str]] = []
-    for record in records:
-        if not any(f'"{key}"' in record.stated for key in _SPELLED):
-            continue  # nothing to parse, as in most of many documents
-        stated = record.metadata
-        said = (" ".join(printable(n).split()) for key in _SPELLED for n in texts(stated, key))
-        names = frozenset(name for name in said if 1 < len(name) <= LONGEST)
-        if names:
-            of_source.append(names)
-            votes.update(names)
+    votes = Counter(name for names in told_names for name in set(names))
     if not votes:
         return None
-    family = {n: sum(any(_alike(n, m) for m in names) for names in of_source) for n in votes}
+    by_first: defaultdict[str, list[str]] = defaultdict(list)
+    for name in votes:
+        by_first[name.split()[0]].append(name)
+    family = Counter(
+        other
+        for names in told_names
+        for other in {n for name in names for n in by_first[name.split()[0]] if _alike(n, name)}
+    )
     best = max(votes, key=lambda n: (family[n], votes[n], len(n), n))
     next_one = max((n for name, n in family.items() if not _alike(best, name)), default=0)
-    least = max(LEAST_SOURCES, LEAST_SHARE * len(records), AHEAD * next_one)
+    least = max(LEAST_SOURCES, LEAST_SHARE * len(told_names), AHEAD * next_one)
     return best if family[best] >= least else None
 
 

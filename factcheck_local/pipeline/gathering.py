@@ -12,7 +12,7 @@ from factcheck_local.core.types import Answer, Atom, Context, Kind, Segment, Spa
 from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.scope import Condition, as_seen, in_scope
-from factcheck_local.indexer.whose import below, organisation_of
+from factcheck_local.indexer.whose import below, organisations
 from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
 from factcheck_local.pipeline.claims.atomize import (
     ADAPTED_PROMPT,
@@ -152,18 +152,21 @@ class Gathering(Loaded):
                 progress=work.progress("rerank"),
             )
         work.note(found.unread, "claims that the reranker could not read, their order stayed")
-        organisation = self._organisation(used, work)
-        contexts = (below(organisation, as_seen(c, seen)) for c in found.contexts)
+        own = self._organisations(used, found.contexts, work)
+        contexts = (below(own.get(c.source), as_seen(c, seen)) for c in found.contexts)
         return replace(found, contexts=tuple(contexts))
 
-    def _organisation(self, used: Sequence[SourceRecord], work: Work) -> str | None:
-        """Whose documents a run uses, as it was told or as they tell."""
-        if self.settings.organisation != AUTO:
-            return self.settings.organisation
-        found = organisation_of(used)
-        if found is not None:
-            work.notes.append(f"passages are read as documents of {found}")
-        return found
+    def _organisations(
+        self, used: Sequence[SourceRecord], found: Sequence[Context], work: Work
+    ) -> Mapping[str, str]:
+        """Whose the passages found are, by source: as it was said, or as their documents tell."""
+        said = self.settings.organisation
+        if said != AUTO:
+            return {} if said is None else {c.source: said for c in found}
+        told = organisations(used)
+        if names := sorted({told[c.source] for c in found if c.source in told}):
+            work.notes.append(f"passages are read as documents of {', '.join(names)}")
+        return told
 
     def _queries(
         self,

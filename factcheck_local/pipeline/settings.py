@@ -160,7 +160,8 @@ class Settings:
     )
     tables: Tables = setting(
         "stated",
-        "How the relation model reads tables: as statements, each row with its headers, or raw.",
+        "How the relation model reads tables: as statements, each row with its headers, and links "
+        "without their targets; or both raw.",
         needs=_NETWORK,
     )
     embedder: str = setting(

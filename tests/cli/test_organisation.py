@@ -43,7 +43,7 @@ def verified(*options: str) -> tuple[list[str], dict[str, str]]:
 @pytest.mark.usefixtures("told")
 def test_it_is_in_the_status_and_in_every_report() -> None:
     assert "read as documents of Harbour Trust" in factcheck("status").out.splitlines()
-    assert json.loads(factcheck("status", "--json").out)["organisation"] == "Harbour Trust"
+    assert json.loads(factcheck("status", "--json").out)["organisations"] == ["Harbour Trust"]
     notes, titles = verified()
     assert NOTE in notes
     assert titles["leave.md"] == "Harbour Trust > Leave"
@@ -65,5 +65,5 @@ def test_where_nobody_tells_it_nothing_is_said() -> None:
     index(Path("docs"), Path(".factcheck"))
     Path("answer.md").write_text("Up to 5 unused days can be carried over.", encoding="utf-8")
     assert "documents of" not in factcheck("status").out
-    assert json.loads(factcheck("status", "--json").out)["organisation"] is None
+    assert json.loads(factcheck("status", "--json").out)["organisations"] == []
     assert verified() == ([], {"leave.md": "Leave"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from factcheck_local.indexer.whose import (
     MOST_NAMES,
     below,
     organisation_of,
+    organisations,
     told,
     with_organisation,
 )
@@ -77,21 +79,31 @@ def test_what_a_document_states_comes_before_its_words() -> None:
         ([("Harbour Trust", "Fen")] * 2 + [("Fen",)], None),
         ([("Harbour",), ("Harbour Trust",), ("Harbour Trust",), ("Fen",)], "Harbour Trust"),
         ([("Harbour",), ("Harbour",), ("Harbour Trust",), ("Fen",)], "Harbour"),
-        ([("x" * 61,)] * 3, None),
         ([], None),
     ],
 )
 def test_the_organisation_is_that_of_most_documents_that_tell_one(
     said: Sequence[Sequence[str]], expected: str | None
 ) -> None:
-    records = [record(f"{i}.md", *names) for i, names in enumerate(said)]
-    assert organisation_of(records) == expected
-    assert organisation_of(records[::-1]) == expected
+    assert organisation_of(said) == expected
+    assert organisation_of(said[::-1]) == expected
 
 
 def test_each_spelling_of_the_statement_counts() -> None:
     records = [record(f"{k}.md", "Fen\nCourier", key=k) for k in ("organization", "company")]
-    assert organisation_of(records) == "Fen Courier"
+    assert set(organisations(records).values()) == {"Fen Courier"}
+    assert organisations([record("a.md", "x" * 61), record("b.md", "x" * 61)]) == {}
+
+
+def test_each_folder_has_its_own_and_a_document_of_others_is_left_out() -> None:
+    trust = [record(f"{i}.md", "Harbour Trust") for i in range(3)]
+    trust += [record("plain.md"), record("guest.md", "Fen Courier")]
+    fen = [replace(record(f"fen/{i}.md", "Fen Courier"), root="fen") for i in range(2)]
+    other = replace(record("alone/a.md", "Harbour Trust"), root="alone")
+    assert organisations([*trust, *fen, other]) == {
+        **dict.fromkeys(["0.md", "1.md", "2.md", "plain.md"], "Harbour Trust"),
+        **dict.fromkeys(["fen/0.md", "fen/1.md"], "Fen Courier"),
+    }
 
 
 def test_it_stands_above_a_passage_that_does_not_name_it() -> None:

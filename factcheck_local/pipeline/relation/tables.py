@@ -2,7 +2,8 @@
 
 A small model that reads a Markdown table takes the cell of another row or column for the one a
 claim is about. Written out ("Length of service: Up to 5 years; Notice: 2 months") each value
-stands beside what it is the value of. Only the model reads that; passages and quotes stay.
+stands beside what it is the value of. Links are read without their targets. Only the model
+reads that; passages and quotes stay.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
+from factcheck_local.core.text.links import without_targets
 from factcheck_local.core.types import Relation
 from factcheck_local.indexer.tables import cells, indent, rule_below, split_lead, tables
 from factcheck_local.pipeline.relation.scorer import Premise, RelationModel, at_once
@@ -57,9 +59,10 @@ def stated(text: str) -> str:
     """The text with the rows of its Markdown tables as lines "header: value; …".
 
     A header stands once, in each of its rows; where the header row is empty, a row of two
-    cells is a name and its value. Cells beyond the headers stand alone. Everything else
-    stays as it is, code fences too.
+    cells is a name and its value. Cells beyond the headers stand alone. Of links their words
+    stay. Everything else stays as it is, the rows of code fences too.
     """
+    text = without_targets(text)
     if "|" not in text:
         return text
     return "\n".join(_lines(text.split("\n")))
