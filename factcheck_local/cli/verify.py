@@ -42,14 +42,9 @@ from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.joined import ReadPlace, open_place
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.settings import OF_SEARCH
 from factcheck_local.scale.cluster import check_installed
 from factcheck_local.scale.worker import Plan
-
-#: Settings of the search, which answers that bring their passages do without.
-_OF_SEARCH = (
-    *("k", "retrieval", "rerank", "queries", "query_rounds"),
-    *("where", "as_groups", "organisation"),
-)
 
 
 @click.command("verify", cls=SettingsCommand)
@@ -155,7 +150,7 @@ def command(
         chosen = choose_settings(options, assigned, preset, store)
         settings = chosen.settings
         if records and not needs_store:
-            refuse_idle(chosen, _OF_SEARCH, "the answers bring their passages")
+            refuse_idle(chosen, OF_SEARCH, "the answers bring their passages")
         if records and all(record.atoms is not None for record in records):
             refuse_idle(chosen, ("atomizer",), "the answers bring their claims")
         if isinstance(sink, Folder):

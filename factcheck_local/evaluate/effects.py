@@ -11,16 +11,18 @@ from collections.abc import Iterable, Mapping
 from factcheck_local.core.errors import InputError
 from factcheck_local.evaluate.collection import Collection
 from factcheck_local.pipeline.chosen import Chosen
-from factcheck_local.pipeline.settings import GRAPH_ASSESSORS, SETTINGS, Settings, settings_line
+from factcheck_local.pipeline.settings import (
+    GRAPH_ASSESSORS,
+    OF_SEARCH,
+    SETTINGS,
+    Settings,
+    settings_line,
+)
 from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 
 #: Of the relation model alone (``factor``), and of what takes an answer apart (``factscore``).
 RELATION = frozenset({"relation", "budget", "quantities", "cut_instructions", "tables"})
 SPLITTING = frozenset({"llm", "atomizer", "embedder"})
-
-_RETRIEVAL = frozenset(
-    {"k", "retrieval", "as_groups", "organisation", "queries", "query_rounds", "rerank"}
-)
 
 
 def of_relation(settings: Settings) -> frozenset[str]:
@@ -45,7 +47,7 @@ def of_collection(collection: Collection, by_assessor: Mapping[str, Settings]) -
     if not splits:
         found -= {"atomizer"}
     if not searches:
-        found -= _RETRIEVAL
+        found -= OF_SEARCH
     if not any(_asks(s, splits=splits, searches=searches) for s in by_assessor.values()):
         found -= {"llm"}
     return found

@@ -1,8 +1,8 @@
 """Whose documents these are: the organisation that pages speak for, without naming it again.
 
 "Laptops lock after five minutes" stands in a policy; the answer says "laptops of Harbour Trust".
-What a document calls its own people tells the name, and the name that most of a store's documents
-tell is that of all of them.
+What a document calls its own people tells the name, and the name that most of a folder's
+documents tell is that of all of them.
 """
 
 from __future__ import annotations

@@ -57,8 +57,13 @@ def _one_of(*assessors: str) -> Needs:
     return Needs("assessor", f"assessor={'|'.join(assessors)}", lambda value: value in assessors)
 
 
-#: Of a setting that is found by itself.
+#: Of a setting whose value a run finds for itself.
 AUTO = "auto"
+
+#: Settings of the search for passages, without effect where these are given.
+OF_SEARCH = frozenset(
+    {"k", "retrieval", "where", "as_groups", "organisation", "queries", "query_rounds", "rerank"}
+)
 
 _NETWORK = _one_of(*GRAPH_ASSESSORS)
 _CASCADE = Needs("relation", "relation=FAST+SLOW", lambda value: "+" in value)
@@ -106,7 +111,7 @@ class Settings:
     organisation: str | None = setting(
         AUTO,
         "Whose documents these are, put above the title of a passage that does not name it: auto, "
-        "what most documents say that say it; a name; or none.",
+        "as most of a folder's documents tell it; a name; or none.",
     )
     queries: Queries = setting(
         "atom",

@@ -60,6 +60,12 @@ def test_it_can_be_named_or_left_out() -> None:
     assert (notes, titles["leave.md"]) == ([], "Leave")
 
 
+@pytest.mark.usefixtures("told")
+def test_sources_can_be_asked_for_by_it() -> None:
+    _, titles = verified("--where", "organisation=Harbour Trust")
+    assert titles == {"travel.md": "Travel", "welcome.md": "Welcome"}
+
+
 def test_where_nobody_tells_it_nothing_is_said() -> None:
     write(Path("docs"), leave="# Leave\n\nUp to 5 unused days can be carried over.")
     index(Path("docs"), Path(".factcheck"))

@@ -36,9 +36,9 @@ def passage(title: str, text: str) -> Context:
     [
         ("This covers all trips of employees of Harbour Trust.", ("Harbour Trust",)),
         ("Staff at the Harbour Trust book early.", ("Harbour Trust",)),
-        ("Welcome to 37signals!", ("37signals",)),
+        ("Welcome to 9miles!", ("9miles",)),
         ("While you work for Ørsted Marine, keep it.", ("Ørsted Marine",)),
-        ("It is open to Sourcegraph teammates and nobody else.", ("Sourcegraph",)),
+        ("It is open to Quillon teammates and nobody else.", ("Quillon",)),
         ("We ask Marrow Bay's staff to sign.", ("Marrow Bay",)),
         ("© 2024 Kelmscar Ferries. All rights reserved.", ()),
         ("A contract with Ostrel Payments GmbH ends in May.", ()),

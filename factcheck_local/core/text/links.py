@@ -17,8 +17,8 @@ _DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n]+\]:[ \t]+<?\S+(?:[ \t]+[\"'(].*)?$
 def without_targets(text: str) -> str:
     """A text whose links are their words alone: of "the [policy](/hr/policy.md)" "the policy".
 
-    Pages of handbooks are full of addresses, which say nothing and take a model that counts in
-    pieces of words several times what a word takes. HTML has lost its own where it is loaded.
+    An address says nothing of what a passage claims, and is many tokens to read. HTML has lost its
+    own where it is loaded.
     """
     if "](" not in text and "]:" not in text:
         return text
