@@ -32,8 +32,12 @@ LEAST_ALONE = 4
 LEAST_SOURCES = 2
 #: ... as a share of all, for a few speak of others' people, too, ...
 LEAST_SHARE = 0.03
-#: ... and how many times as many as tell the next one.
+#: ... how many times as many as tell another one and not it, as two firms in a folder do, ...
 AHEAD = 2
+#: ... and how many times as many as tell another one at all, such as the agency of an office.
+LEAD = 1.25
+#: Share of the documents which tell another name that have to tell it, too, for them to belong.
+BESIDE = 0.3
 
 _WORD = r"(?:[A-ZÀ-ÖØ-ÞŁŚŠŽČ]|\d+[A-Za-z])[\w&]*(?:[-'’][A-Z0-9]\w*)*"
 _NAME = rf"(?P<name>{_WORD}(?: (?:(?:of|and|&|for|the|de) )?{_WORD}){{0,3}})"
@@ -96,7 +100,8 @@ def with_organisation(stated: Mapping[str, Any], passages: Iterable[str]) -> dic
 def organisations(records: Iterable[SourceRecord]) -> dict[str, str]:
     """Whose the documents are, by source, as most documents of the same folder tell it.
 
-    A document that tells only of others is left out: it may be theirs.
+    A document that tells only of others is left out: it may be theirs. Not so where what it tells
+    of is told beside the organisation elsewhere.
 
     Args:
         records: the documents that a run may use.
@@ -111,10 +116,25 @@ def organisations(records: Iterable[SourceRecord]) -> dict[str, str]:
     for by_source in folders.values():
         organisation = organisation_of(by_source.values())
         if organisation is not None:
+            own = _own(organisation, by_source.values())
             for source, names in by_source.items():
-                if not names or any(_alike(organisation, name) for name in names):
+                if not names or names & own:
                     found[source] = organisation
     return found
+
+
+def _own(organisation: str, told_names: Collection[Collection[str]]) -> frozenset[str]:
+    """The names of an organisation, and of what it is a part of or a part of it is.
+
+    Those are told beside it (`LEAST_SOURCES`, `BESIDE`), as the agency of an office is.
+    """
+    beside = _families(names for names in told_names if _tell(organisation, names))
+    all_told = _families(told_names)
+    return frozenset(
+        name
+        for name, n in beside.items()
+        if _alike(organisation, name) or n >= max(LEAST_SOURCES, BESIDE * all_told[name])
+    )
 
 
 def _names(record: SourceRecord) -> frozenset[str]:
@@ -136,24 +156,40 @@ def organisation_of(told_names: Collection[Collection[str]]) -> str | None:
         told_names: of each document the names that it tells.
 
     Returns:
-        None where fewer than `LEAST_SOURCES` or `LEAST_SHARE` of them tell it, or others nearly as
-        often another one.
+        None where fewer than `LEAST_SOURCES` or `LEAST_SHARE` of them tell it, or nearly as many
+        another one, with it (`LEAD`) or without it (`AHEAD`).
     """
     votes = Counter(name for names in told_names for name in set(names))
     if not votes:
         return None
-    by_first: defaultdict[str, list[str]] = defaultdict(list)
-    for name in votes:
-        by_first[name.split()[0]].append(name)
-    family = Counter(
+    family = _families(told_names)
+    best = max(votes, key=lambda n: (family[n], votes[n], len(n), n))
+    without = _families(names for names in told_names if not _tell(best, names))
+    others = [name for name in votes if not _alike(best, name)]
+    least = max(
+        LEAST_SOURCES,
+        LEAST_SHARE * len(told_names),
+        AHEAD * max((without[name] for name in others), default=0),
+        LEAD * max((family[name] for name in others), default=0),
+    )
+    return best if family[best] >= least else None
+
+
+def _tell(organisation: str, names: Collection[str]) -> bool:
+    return any(_alike(organisation, name) for name in names)
+
+
+def _families(told_names: Iterable[Collection[str]]) -> Counter[str]:
+    """How many documents tell each name, or one that is alike."""
+    told_names = list(told_names)
+    by_first: defaultdict[str, set[str]] = defaultdict(set)
+    for name in {name for names in told_names for name in names}:
+        by_first[name.split()[0]].add(name)
+    return Counter(
         other
         for names in told_names
         for other in {n for name in names for n in by_first[name.split()[0]] if _alike(n, name)}
     )
-    best = max(votes, key=lambda n: (family[n], votes[n], len(n), n))
-    next_one = max((n for name, n in family.items() if not _alike(best, name)), default=0)
-    least = max(LEAST_SOURCES, LEAST_SHARE * len(told_names), AHEAD * next_one)
-    return best if family[best] >= least else None
 
 
 def _alike(one: str, other: str) -> bool:
@@ -161,14 +197,15 @@ def _alike(one: str, other: str) -> bool:
 
 
 def below(organisation: str | None, context: Context) -> Context:
-    """A passage with whose it is on top of its title, where neither title nor text names it.
+    """A passage with whose it is on top of its title, where that does not name it.
 
-    Only what stands above it changes; text, place and prior are what they were.
+    What its text says of the organisation ("if you have come to it from elsewhere") does not tell
+    that the rest is about it. Only what stands above changes; text, place and prior do not.
     """
     if not organisation:
         return context
     first = organisation.split()[0]
     name = first if len(first) >= LEAST_ALONE else organisation
-    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", f"{context.title}\n{context.text}"):
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", context.title):
         return context
     return replace(context, title=" > ".join(filter(None, [organisation, context.title])))

@@ -110,8 +110,8 @@ class Settings:
     )
     organisation: str | None = setting(
         AUTO,
-        "Whose documents these are, put above the title of a passage that does not name it: auto, "
-        "as most of a folder's documents tell it; a name; or none.",
+        "Whose documents these are, put above a passage's title if that does not name it: auto, as "
+        "most of a folder's documents tell it; a name; or none.",
     )
     queries: Queries = setting(
         "atom",
@@ -191,7 +191,7 @@ class Settings:
         needs=_NETWORK,
     )
     min_pooled_similarity: float = setting(
-        0.45,
+        0.7,
         "The same for a passage that was retrieved for another claim.",
         low=-1,
         high=1,

@@ -76,7 +76,14 @@ def test_what_a_document_states_comes_before_its_words() -> None:
         ([("Harbour Trust",)] * 3 + [()] * 98, None),
         ([("Harbour Trust",)] * 3 + [("Fen Courier",)] * 2, None),
         ([("Harbour Trust",)] * 4 + [("Fen Courier",)] * 2, "Harbour Trust"),
-        ([("Harbour Trust", "Fen")] * 2 + [("Fen",)], None),
+        ([("Harbour Trust", "Fen")] * 2 + [("Fen",)], "Fen"),
+        ([("Harbour Trust", "Fen")] * 3, None),
+        ([("Harbour Trust", "Fen")] * 8 + [("Fen",)], None),
+        (
+            [("Harbour Trust", "Fen")] * 3 + [("Harbour Trust",)] * 6 + [("Fen",)] * 4,
+            "Harbour Trust",
+        ),
+        ([("Harbour Trust", "Fen")] * 3 + [("Harbour Trust",)] * 6 + [("Fen",)] * 5, None),
         ([("Harbour",), ("Harbour Trust",), ("Harbour Trust",), ("Fen",)], "Harbour Trust"),
         ([("Harbour",), ("Harbour",), ("Harbour Trust",), ("Fen",)], "Harbour"),
         ([], None),
@@ -106,7 +113,19 @@ def test_each_folder_has_its_own_and_a_document_of_others_is_left_out() -> None:
     }
 
 
-def test_it_stands_above_a_passage_that_does_not_name_it() -> None:
+def test_a_document_of_what_it_is_a_part_of_counts_as_its_own() -> None:
+    """An office's handbook speaks of the agency's staff, in some documents beside its own."""
+    both = [record(f"both{i}.md", "Fen Courier", "Northsea Group") for i in range(2)]
+    office = [record(f"office{i}.md", "Fen Courier") for i in range(5)]
+    agency = [record(f"agency{i}.md", "Northsea Group") for i in range(3)]
+    guest = record("guest.md", "Eel Bank")
+    found = organisations([*both, *office, *agency, guest])
+    assert set(found.values()) == {"Fen Courier"}
+    assert found.keys() == {r.source for r in (*both, *office, *agency)}
+    assert organisations([both[0], *office, *agency]).keys().isdisjoint(r.source for r in agency)
+
+
+def test_it_stands_above_a_passage_whose_title_does_not_name_it() -> None:
     bare = passage("Leave > Carry-over", "Up to 5 days.")
     assert below("Harbour Trust", bare) == passage(
         "Harbour Trust > Leave > Carry-over", "Up to 5 days."
@@ -115,16 +134,17 @@ def test_it_stands_above_a_passage_that_does_not_name_it() -> None:
     assert below(None, bare) is bare
 
 
+def test_what_a_passage_says_of_it_amid_its_text_does_not_tell_whose_it_is() -> None:
+    moved = passage("Leave", "It is 25 days. If you came to Harbour Trust in May, it is fewer.")
+    assert below("Harbour Trust", moved).title == "Harbour Trust > Leave"
+
+
 @pytest.mark.parametrize(
-    ("organisation", "title", "text"),
-    [
-        ("Harbour Trust", "Harbour guide", "Up to 5 days."),
-        ("Harbour Trust", "Guide", "Harbour's staff have 5 days."),
-        ("Fen Courier", "Guide", "At the Fen Courier it is 5 days."),
-    ],
+    ("organisation", "title"),
+    [("Harbour Trust", "Harbour guide"), ("Fen Courier", "Guide > Trips at the Fen Courier")],
 )
-def test_a_passage_that_names_it_stays(organisation: str, title: str, text: str) -> None:
-    named = passage(title, text)
+def test_a_title_that_names_it_stays(organisation: str, title: str) -> None:
+    named = passage(title, "Up to 5 days.")
     assert below(organisation, named) is named
 
 

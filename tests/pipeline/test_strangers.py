@@ -47,6 +47,31 @@ def test_any_other_claim_stays(claim: str) -> None:
     assert without_strangers(claim, UNIT, AROUND) == claim
 
 
+BEFORE = "Passwords are kept in Heron. The keepers of Curlew Island sign in at Dunlin House."
+
+
+@pytest.mark.parametrize(
+    ("claim", "left"),
+    [
+        (
+            "The Basic plan at Heron costs 20 euros a month.",
+            "The Basic plan costs 20 euros a month.",
+        ),
+        (
+            "The Basic plan at Heron takes 20 euros a month.",
+            "The Basic plan takes 20 euros a month.",
+        ),
+        ("The Basic plan of Heron costs 20 euros a month.", None),
+        ("The Basic plan at Curlew Island costs 20 euros a month.", None),
+        ("The Basic plan at Dunlin costs 20 euros a month.", None),
+        ("The Basic plan at Plover Systems costs 20 euros a month.", None),
+    ],
+)
+def test_what_is_named_for_something_else_is_nobody_s_place(claim: str, left: str | None) -> None:
+    """Whose or which thing it is, it may be; where it is only if somebody else is there."""
+    assert without_strangers(claim, UNIT, AROUND, BEFORE) == (left or claim)
+
+
 def test_of_another_unit_s_claim_nothing_is_left() -> None:
     assert without_strangers("The archive is hosted in Ghent.", UNIT, AROUND) is None
 

@@ -147,7 +147,7 @@ class _Unit:
         self._segment, self._answer = segments[index], answer.text
         above = (answer.question or "", *self._segment.headings)
         self._around = " ".join((*above, unmarked(answer.text[: self._segment.span.start])))
-        self._near = " ".join((*above, first_said, section(segments, index)))
+        self._near = " ".join((*above, first_said)), section(segments, index)
         self._filler: set[str] = set()
         written = _claims(reply)
         self._kept = self._believed(written)
@@ -179,7 +179,7 @@ class _Unit:
         return Split(units, self._dropped, bool(added))
 
     def _believed(self, written: Sequence[str]) -> list[str]:
-        own = (without_strangers(one, self._segment.text, self._near) for one in written)
+        own = (without_strangers(one, self._segment.text, *self._near) for one in written)
         return [
             one for one in own if one and founded(one, self._segment, self._around, self._answer)
         ]
