@@ -63,7 +63,7 @@ def test_it_can_be_named_or_left_out() -> None:
 @pytest.mark.usefixtures("told")
 def test_sources_can_be_asked_for_by_it() -> None:
     _, titles = verified("--where", "organisation=Harbour Trust")
-    assert titles == {"travel.md": "Travel", "welcome.md": "Welcome"}
+    assert titles == {f"{n.lower()}.md": f"Harbour Trust > {n}" for n in ("Travel", "Welcome")}
 
 
 def test_where_nobody_tells_it_nothing_is_said() -> None:

@@ -407,7 +407,11 @@ def test_conditions_that_no_source_fulfils_are_named(
 @pytest.mark.parametrize(
     ("settings", "titles", "said"),
     [
-        ({}, ["Harbour Trust > Leave > Carry-over", "Travel", "Welcome"], True),
+        (
+            {},
+            [f"Harbour Trust > {t}" for t in ("Leave > Carry-over", "Travel", "Welcome")],
+            True,
+        ),
         (
             {"organisation": "Fen Courier"},
             [f"Fen Courier > {t}" for t in ("Leave > Carry-over", "Travel", "Welcome")],
