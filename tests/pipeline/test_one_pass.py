@@ -12,7 +12,7 @@ from factcheck_local.core.types import Answer, Kind
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.pipeline.claims.atomize import Atomized, take_apart
 from factcheck_local.pipeline.claims.atomize.asking import KINDS, MAX_TOKENS, WINDOW
-from factcheck_local.pipeline.claims.atomize.checks import pieces_left_out
+from factcheck_local.pipeline.claims.atomize.checks import own_claims, pieces_left_out
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.one_pass import founded, uncited
 from factcheck_local.pipeline.claims.atomize.rows import cells_left_out
@@ -134,6 +134,31 @@ def test_names_are_those_of_the_first_statement_and_of_the_section() -> None:
     ]
     other = apart(model(**claims | {"Codes": "The archive is hosted in Ghent."}), Answer(text))
     assert (other.atoms[2].text, other.dropped) == ("Codes come by Heron.", 1)
+
+
+def test_what_a_unit_further_down_says_is_that_unit_s_claim() -> None:
+    """Of what this one says the other claim has all."""
+    text = "With a card you can spend 5,000 euros. It draws cash abroad, too."
+    spend, cash = "A card can spend up to 5,000 euros.", "A card draws cash abroad."
+    found = apart(model(With=f"{spend}\n{cash}", It=cash), Answer(text))
+    assert [(a.original, a.text) for a in found.atoms] == [
+        ("With a card you can spend 5,000 euros.", spend),
+        ("It draws cash abroad, too.", cash),
+    ]
+    assert found.dropped == 1
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        ["A card draws cash abroad."],  # the only one
+        ["Up to 5,000 euros can be spent.", "A card draws cash abroad."],  # says of what
+        ["A card can spend 5,000 euros.", "A card draws a limit."],  # one word may be a turn
+    ],
+)
+def test_a_claim_with_something_of_its_unit_alone_stays(claims: list[str]) -> None:
+    unit, below = "With a card you can spend 5,000 euros.", "It draws cash abroad, too."
+    assert own_claims(claims, unit, "", below) == claims
 
 
 def test_the_last_line_of_a_text_that_was_cut_is_no_claim() -> None:

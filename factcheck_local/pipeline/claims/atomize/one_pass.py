@@ -27,7 +27,7 @@ from factcheck_local.core.text.wording import (
 from factcheck_local.core.types import Answer, Kind, Segment
 from factcheck_local.models.contracts import Adapted, Labelled
 from factcheck_local.pipeline.claims.atomize.asking import KINDS, Part, ask
-from factcheck_local.pipeline.claims.atomize.checks import left_out, pieces_left_out
+from factcheck_local.pipeline.claims.atomize.checks import left_out, own_claims, pieces_left_out
 from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
@@ -151,6 +151,9 @@ class _Unit:
         self._filler: set[str] = set()
         written = _claims(reply)
         self._kept = self._believed(written)
+        if not is_row(self._text):  # the words of a row's claims are its table's
+            below = answer.text[self._segment.span.end :]
+            self._kept = own_claims(self._kept, self._text, self._around, below)
         self._dropped = len(written) - len(self._kept)
 
     def to_ask(self) -> list[str]:
