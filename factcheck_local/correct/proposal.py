@@ -139,7 +139,8 @@ def _against(claim: Row, passages: Mapping[str, Row]) -> Wrong | None:
     if against is None or not (quote := quoted(against)):
         return None
     passage = passages[against["context"]]
-    return Wrong(said(claim), quote, passage.get("title") or "", passage["text"])
+    title = passage.get("title") or ""
+    return Wrong(said(claim), quote, title, passage["text"], against["probability"])
 
 
 # ------------------------------------------------------------------- editing
