@@ -9,6 +9,7 @@ from factcheck_local.pipeline.claims.split import segment
 
 UNIT = "The Basic plan costs 20 euros a month."
 AROUND = "What do the plans of Plover Systems and its gateway cost in Belgium?"
+BEFORE = "Passwords are kept in Heron. The keepers of Curlew Island sign in at Dunlin House."
 
 
 @pytest.mark.parametrize(
@@ -45,9 +46,6 @@ def test_a_name_from_elsewhere_is_taken_out(claim: str, left: str) -> None:
 )
 def test_any_other_claim_stays(claim: str) -> None:
     assert without_strangers(claim, UNIT, AROUND) == claim
-
-
-BEFORE = "Passwords are kept in Heron. The keepers of Curlew Island sign in at Dunlin House."
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ _ATTRIBUTE = re.compile(
     rf"((?>{_WORD.format('[A-Z]')}(?:\s+{_WORD.format('[A-Z0-9]')})*+))(?!['’]\w|\w)"
 )
 
-#: Where somebody is, or whose: "at Plover Systems". Of the claims that people wrote for the
-#: training data all but 12 of 1,049 say so only of what is a house in the text (`_IN_HOUSE`), or is
-#: named by the unit, the question, a heading or the first statement.
+#: Where somebody is: "at Plover Systems". Of 1,011 claims with such a place that people wrote for
+#: the training data all but nine have it from the unit, the question, a heading or the first
+#: statement, or the section has it behind words that a house stands behind (`_IN_HOUSE`).
 _HOUSE = "at"
 _IN_HOUSE = re.compile(
     r"\b(?:[Aa]t|of|for|[Ww]elcome to|[Jj]oin(?:s|ing|ed)?|[Ll]eav(?:e|es|ing))\s+(?:the\s+)?"
