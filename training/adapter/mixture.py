@@ -46,7 +46,8 @@ AUTHORED = {
     "handbook-people": 0.07,
     "handbook-technical": 0.07,
     "web-checks": 0.07,
-    "web-checks-2": 0.3,
+    "web-checks-2": 0.2,
+    "handbook-answers": 0.2,
 }
 
 #: The same by file of sets.
@@ -63,8 +64,9 @@ SETS = {
     "projects": 0.02,
     "offices": 0.04,
     "services": 0.06,
-    "intranets": 0.2,
-    "manuals": 0.2,
+    "intranets": 0.15,
+    "manuals": 0.15,
+    "answers": 0.15,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.

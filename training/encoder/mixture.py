@@ -31,6 +31,7 @@ AUTHORED = {
     "handbook-technical": 0.05,
     "web-checks": 0.06,
     "web-checks-2": 0.06,
+    "handbook-answers": 0.06,
 }
 
 #: The same by file of sets.
@@ -47,6 +48,7 @@ SETS = {
     "services": 0.045,
     "intranets": 0.045,
     "manuals": 0.045,
+    "answers": 0.045,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.
