@@ -202,10 +202,13 @@ def below(organisation: str | None, context: Context) -> Context:
     What its text says of the organisation ("if you have come to it from elsewhere") does not tell
     that the rest is about it. Only what stands above changes; text, place and prior do not.
     """
-    if not organisation:
-        return context
-    first = organisation.split()[0]
-    name = first if len(first) >= LEAST_ALONE else organisation
-    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", context.title):
+    if not organisation or named_in(context.title, organisation):
         return context
     return replace(context, title=" > ".join(filter(None, [organisation, context.title])))
+
+
+def named_in(text: str, organisation: str) -> bool:
+    """Whether a text names an organisation; the first word of its name does where it is long."""
+    first = organisation.split()[0]
+    name = first if len(first) >= LEAST_ALONE else organisation
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

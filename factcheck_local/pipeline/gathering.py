@@ -9,10 +9,9 @@ from functools import partial
 
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Answer, Atom, Context, Kind, Segment, Span
-from factcheck_local.indexer.manifest import SourceRecord
 from factcheck_local.indexer.parts import INDEX
-from factcheck_local.indexer.scope import Condition, as_seen, in_scope
-from factcheck_local.indexer.whose import below, organisations
+from factcheck_local.indexer.scope import as_seen
+from factcheck_local.indexer.whose import below
 from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
 from factcheck_local.pipeline.claims.atomize import (
     ADAPTED_PROMPT,
@@ -35,6 +34,7 @@ from factcheck_local.pipeline.retrieval.queries import (
 from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
 from factcheck_local.pipeline.settings import AUTO
+from factcheck_local.pipeline.sources import Sources, organisation, usable
 from factcheck_local.pipeline.work import Work
 
 #: In front of each line of a quotation but its first.
@@ -57,7 +57,12 @@ class Gathering(Loaded):
             specialist = self._specialist(llm)
             if specialist is not None:
                 atomized = take_apart(
-                    answer, segments, specialist, chosen=chosen, progress=progress
+                    answer,
+                    segments,
+                    specialist,
+                    whose=organisation(self._sources(work), self.settings),
+                    chosen=chosen,
+                    progress=progress,
                 )
             else:
                 atomized = ATOMIZERS[self.settings.atomizer](
@@ -114,8 +119,7 @@ class Gathering(Loaded):
         with work.stage("load"):
             embedder = self.embedder
         find: Callable[..., Retrieved]
-        seen: frozenset[str] | None = None
-        used: Sequence[SourceRecord] = ()
+        sources = Sources()
         if retriever is not None and record.contexts is None:
             find = partial(retrieve_from, retriever=retriever, embedder=embedder)
         elif record.contexts is not None or store is None:
@@ -125,20 +129,17 @@ class Gathering(Loaded):
             if not store.count():
                 # Nothing found in nothing is no verdict.
                 raise StoreError(f"{store.place}: holds no passages", hint=INDEX)
-            where = [Condition.parse(text) for text in self.settings.where]
-            sources, groups = store.sources(), self.settings.as_groups
-            seen, scope = in_scope(sources, groups=groups), in_scope(sources, where, groups)
-            if where and not scope:
+            sources = self._sources(work)
+            if self.settings.where and not sources.scope:
                 work.notes.append(f"no source fulfils {' and '.join(self.settings.where)}")
-            used = [s for s in sources if scope is None or s.source in scope]
-            half = sum(not s.complete for s in used)
+            half = sum(not s.complete for s in sources.records)
             work.note(half, "sources that an indexing run has not finished: index again")
             find = partial(
                 retrieve,
                 store=store,
                 embedder=embedder,
                 retrieval=self.settings.retrieval,
-                scope=scope,
+                scope=sources.scope,
             )
         queries = self._queries(atoms, record.answer, find, work)
         with work.stage("load"):
@@ -152,18 +153,25 @@ class Gathering(Loaded):
                 progress=work.progress("rerank"),
             )
         work.note(found.unread, "claims that the reranker could not read, their order stayed")
-        own = self._organisations(used, found.contexts, work)
-        contexts = (below(own.get(c.source), as_seen(c, seen)) for c in found.contexts)
+        own = self._organisations(sources, found.contexts, work)
+        contexts = (below(own.get(c.source), as_seen(c, sources.seen)) for c in found.contexts)
         return replace(found, contexts=tuple(contexts))
 
+    def _sources(self, work: Work) -> Sources:
+        """What of the store the run may use, looked up once."""
+        if work.sources is None:
+            store = self.store
+            work.sources = Sources() if store is None else usable(store, self.settings)
+        return work.sources
+
     def _organisations(
-        self, used: Sequence[SourceRecord], found: Sequence[Context], work: Work
+        self, sources: Sources, found: Sequence[Context], work: Work
     ) -> Mapping[str, str]:
         """Whose the passages found are, by source: as it was said, or as their documents tell."""
         said = self.settings.organisation
         if said != AUTO:
             return {} if said is None else {c.source: said for c in found}
-        told = organisations(used)
+        told = sources.told
         if names := sorted({told[c.source] for c in found if c.source in told}):
             work.notes.append(f"passages are read as documents of {', '.join(names)}")
         return told

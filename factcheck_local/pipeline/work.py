@@ -12,6 +12,7 @@ from functools import partial
 from factcheck_local.core.progress import Progress, StageProgress, silent
 from factcheck_local.core.types import AtomAssessment, Context
 from factcheck_local.pipeline.events import ClaimReached, OnEvent, StageAdvanced, StageBegun
+from factcheck_local.pipeline.sources import Sources
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +25,7 @@ class Work:
         advanced: told how far each stage is.
         on_event: told that and more; None where nobody listens, and then nothing is made for it.
         asked_llm: whether the run has asked for the LLM.
+        sources: what of the store it may use; None until that is looked up.
     """
 
     advanced: StageProgress = silent
@@ -32,6 +34,7 @@ class Work:
     failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     asked_llm: bool = False
+    sources: Sources | None = None
     _stage: str = ""
     _reached: set[str] = field(default_factory=set)
 

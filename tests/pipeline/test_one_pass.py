@@ -60,8 +60,8 @@ def model(**others: str) -> FakeAdapted:
     return FakeAdapted(reply, label)
 
 
-def apart(llm: FakeAdapted, answer: Answer = ANSWER) -> Atomized:
-    return take_apart(answer, segment(answer.text), llm)
+def apart(llm: FakeAdapted, answer: Answer = ANSWER, whose: str | None = None) -> Atomized:
+    return take_apart(answer, segment(answer.text), llm, whose=whose)
 
 
 def test_kinds_and_claims_in_the_answer_s_order() -> None:
@@ -90,6 +90,25 @@ def test_the_answer_stands_in_front_once_and_the_part_behind_it() -> None:
     assert prompt.startswith(f"Question: {ANSWER.question}\n\nAnswer:\n{TEXT}")
     assert prompt.endswith("Under: Edge firmware 4.3\nPart: You have 24 hours to go back to 4.2.")
     assert len({call[-1].content.rpartition("\nUnder: ")[0] for call in llm.calls}) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "whose", "asked"),
+    [
+        ("How long?", None, "How long?"),
+        ("How long?", "Harbour Trust", "Harbour Trust: How long?"),
+        (None, "Harbour Trust", "How does this work at Harbour Trust?"),
+        ("", "Harbour Trust", "How does this work at Harbour Trust?"),
+        ("How long at Harbour?", "Harbour Trust", "How long at Harbour?"),
+        ("How long in Harbourton?", "Harbour Trust", "Harbour Trust: How long in Harbourton?"),
+    ],
+)
+def test_the_question_names_whose_documents_the_answer_is_about(
+    question: str | None, whose: str | None, asked: str
+) -> None:
+    llm = model()
+    apart(llm, Answer(TEXT, question=question), whose)
+    assert llm.calls[0][-1].content.startswith(f"Question: {asked}\n\nAnswer:\n{TEXT}")
 
 
 def test_markers_of_a_correction_are_not_shown() -> None:
@@ -134,6 +153,17 @@ def test_names_are_those_of_the_first_statement_and_of_the_section() -> None:
     ]
     other = apart(model(**claims | {"Codes": "The archive is hosted in Ghent."}), Answer(text))
     assert (other.atoms[2].text, other.dropped) == ("Codes come by Heron.", 1)
+
+
+def test_who_is_named_first_is_not_whose_rules_these_are_where_that_is_known() -> None:
+    text = "Trips are booked in Heron.\n\n**Data.** Logs are kept 30 days."
+    claims = {"Trips": "Trips are booked in Heron.", "Logs": "Logs at Heron are kept 30 days."}
+    found = apart(model(**claims), Answer(text))
+    assert found.atoms[-1].text == "Logs at Heron are kept 30 days."
+    found = apart(model(**claims), Answer(text), "Plover")
+    assert found.atoms[-1].text == "Logs are kept 30 days."
+    found = apart(model(**claims | {"Logs": "Logs at Plover last 30 days."}), Answer(text), "Plover")
+    assert found.atoms[-1].text == "Logs at Plover last 30 days."
 
 
 def test_what_a_unit_further_down_says_is_that_unit_s_claim() -> None:

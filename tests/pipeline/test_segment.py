@@ -42,6 +42,18 @@ def test_list_items_carry_the_line_that_introduces_them() -> None:
     assert by_text["End."].headings == ("Rules",)
 
 
+def test_a_long_line_that_introduces_a_list_may_state_something() -> None:
+    said = "The plan is run by Plover, and Fen pays what you pay in, depending on your grade:"
+    lead_in, item = segment(f"{said}\n\n- 4 % in grade 8")
+    assert (lead_in.text, lead_in.kind) == (said, None)
+    assert item.headings == (said,)
+    for short in (
+        "These are the people who may come in:",
+        "A list of what the people at Fen Courier in Ely get:",
+    ):
+        assert segment(f"{short}\n\n- 4 % in grade 8")[0].kind is Kind.META_STATEMENT
+
+
 def test_table_rows_carry_the_head_row() -> None:
     head, row = segment("| Plan | Price |\n|---|---|\n| Basic | 9 euros |\n")
     assert (head.kind, head.headings) == (Kind.META_STATEMENT, ())

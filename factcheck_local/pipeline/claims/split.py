@@ -20,6 +20,11 @@ _WORDS = r"[^*\s][^*\n]*"
 #: Most words of a heading with a full stop; more are a sentence that somebody wanted to stand out.
 _MOST_RUN_IN = 4
 
+#: Words of a line with a colon and a verb from which on it may state more than that something
+#: follows. Of the lines without a number in the training data two are so long and claim something,
+#: one is and does not, which the model sees; all others are shorter.
+_LEAST_STATING = 10
+
 #: Bold words at the start of a paragraph, followed by what they are the heading of.
 _RUN_IN_HEADING = re.compile(
     rf"\*\*(?:({_WORDS}[:?])\*\*\s+"
@@ -284,10 +289,13 @@ def _whole(
 def _sentence(span: Span, text: str, paragraph: int, headings: tuple[str, ...]) -> Segment:
     """A sentence; its form tells a question, and a line that only introduces a list.
 
-    One that introduces it with a number ("You get 25 days on these conditions:") may claim it.
+    One that introduces it with a number ("You get 25 days on these conditions:"), or says more
+    than that something follows, may claim it.
     """
     said = span.of(text)
-    kind = {"?": Kind.QUESTION, ":": _heading_kind(said)}.get((said.rstrip("*_") or said)[-1])
+    long = len(said.split()) >= _LEAST_STATING and has_a_verb(said)
+    introduces = None if long else _heading_kind(said)
+    kind = {"?": Kind.QUESTION, ":": introduces}.get((said.rstrip("*_") or said)[-1])
     return Segment(said, span, paragraph, headings, kind)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.core.progress import Progress
 from factcheck_local.core.types import Answer, Kind, Segment
+from factcheck_local.indexer.whose import named_in
 from factcheck_local.models.contracts import Adapted, Labelled
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.markers import unmarked
@@ -46,8 +48,28 @@ MAX_TOKENS = 192
 #: Units that are asked for together.
 TOGETHER = 16
 
+#: What is asked where no question is known, of whose documents the answer is about.
+UNASKED = "How does this work at {}?"
+
 #: A unit by its index, and what is asked for of it: all of its text, or a piece.
 Part = tuple[int, str]
+
+
+def asked_of(answer: Answer, whose: str | None) -> Answer:
+    """An answer with a question that names the organisation.
+
+    "You have 38 days" is a rule of the organisation, which the answer need not name; where the
+    question does not either, a model takes the first name that it meets, of a booking tool, for
+    whose rules these are. The answers that it was trained with had questions that do.
+
+    Args:
+        answer: the text, and what it replies to.
+        whose: the organisation; None where it is not known.
+    """
+    if whose is None or (answer.question and named_in(answer.question, whose)):
+        return answer
+    question = f"{whose}: {answer.question}" if answer.question else UNASKED.format(whose)
+    return replace(answer, question=question)
 
 
 def ask(

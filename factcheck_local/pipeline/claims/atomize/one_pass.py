@@ -26,7 +26,7 @@ from factcheck_local.core.text.wording import (
 )
 from factcheck_local.core.types import Answer, Kind, Segment
 from factcheck_local.models.contracts import Adapted, Labelled
-from factcheck_local.pipeline.claims.atomize.asking import KINDS, Part, ask
+from factcheck_local.pipeline.claims.atomize.asking import KINDS, Part, ask, asked_of
 from factcheck_local.pipeline.claims.atomize.checks import left_out, own_claims, pieces_left_out
 from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
@@ -75,6 +75,7 @@ def take_apart(
     segments: Sequence[Segment],
     model: Adapted,
     *,
+    whose: str | None = None,
     chosen: Collection[int] | None = None,
     progress: Progress = silent,
 ) -> Atomized:
@@ -86,9 +87,11 @@ def take_apart(
         answer: the text, and what it replies to.
         segments: its units, in order.
         model: with the adapter for ``ADAPTED_PROMPT``.
+        whose: the organisation whose documents the answer is about; None where it is not known.
         chosen: which segments, counted from 0; None for all.
         progress: called as the units are done.
     """
+    answer = asked_of(answer, whose)
     said = {i: uncited(s.text) for i, s in enumerate(segments) if s.kind is None}
     asked = [
         (i, text)
@@ -101,7 +104,8 @@ def take_apart(
         for (i, _), reply in replies.items()
         if isinstance(reply, Labelled) and reply.text is not None
     }
-    first_said = next((segments[i].text for i in stating), "")
+    # Where it is not known whose rules these are, the first statement may say so.
+    first_said = next((segments[i].text for i in stating), "") if whose is None else ""
     units = {
         i: _Unit(answer, segments, (i, said[i]), reply, first_said) for i, reply in stating.items()
     }

@@ -1,0 +1,51 @@
+"""The sources of a store that a run may use, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from factcheck_local.indexer.joined import ReadableStore
+from factcheck_local.indexer.manifest import SourceRecord
+from factcheck_local.indexer.scope import Condition, in_scope
+from factcheck_local.indexer.whose import organisations
+from factcheck_local.pipeline.settings import AUTO, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What of a store a run may use.
+
+    Attributes:
+        records: the sources that fulfil the conditions, and that the groups may see.
+        scope: their names; None where that is all of the store.
+        seen: those that the groups may see; None for all.
+        told: whose the sources are, by name, as most of their documents tell.
+    """
+
+    records: Sequence[SourceRecord] = ()
+    scope: frozenset[str] | None = None
+    seen: frozenset[str] | None = None
+    told: Mapping[str, str] = field(default_factory=dict)
+
+
+def usable(store: ReadableStore, settings: Settings) -> Sources:
+    """The sources of a store that a run with these settings may use.
+
+    Raises:
+        InputError: if a condition is none.
+    """
+    where = [Condition.parse(text) for text in settings.where]
+    sources, groups = store.sources(), settings.as_groups
+    seen, scope = in_scope(sources, groups=groups), in_scope(sources, where, groups)
+    used = [s for s in sources if scope is None or s.source in scope]
+    told = organisations(used) if settings.organisation == AUTO else {}
+    return Sources(used, scope, seen, told)
+
+
+def organisation(sources: Sources, settings: Settings) -> str | None:
+    """Whose answers a run verifies: the organisation that was said, or the only one told."""
+    if settings.organisation != AUTO:
+        return settings.organisation
+    told = set(sources.told.values())
+    return told.pop() if len(told) == 1 else None
