@@ -110,9 +110,9 @@ class Settings:
     )
     organisation: str | None = setting(
         AUTO,
-        "Whose documents these are, put above a passage's title and into the question that an answer "
-        "is split by, where these do not name it: auto, as most of a folder's documents tell it; a "
-        "name; or none.",
+        "Whose documents these are, put above a passage's title and into the question that an "
+        "answer is split by, where these do not name it: auto, as most of a folder's documents "
+        "tell it; a name; or none.",
     )
     queries: Queries = setting(
         "atom",

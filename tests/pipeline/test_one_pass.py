@@ -162,7 +162,9 @@ def test_who_is_named_first_is_not_whose_rules_these_are_where_that_is_known() -
     assert found.atoms[-1].text == "Logs at Heron are kept 30 days."
     found = apart(model(**claims), Answer(text), "Plover")
     assert found.atoms[-1].text == "Logs are kept 30 days."
-    found = apart(model(**claims | {"Logs": "Logs at Plover last 30 days."}), Answer(text), "Plover")
+    found = apart(
+        model(**claims | {"Logs": "Logs at Plover last 30 days."}), Answer(text), "Plover"
+    )
     assert found.atoms[-1].text == "Logs at Plover last 30 days."
 
 
