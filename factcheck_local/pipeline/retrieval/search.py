@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Atom, Context, titled
 from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.contracts import Embedder, FloatArray
+from factcheck_local.pipeline.retrieval import about
 from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
 from factcheck_local.pipeline.retrieval.fusion import reciprocal_rank_fusion
 from factcheck_local.pipeline.retrieval.rerank import RERANKED, Reranker, reorder
@@ -61,6 +62,9 @@ def retrieve(
 ) -> Retrieved:
     """The k best passages of each atom, none of them a near duplicate of another.
 
+    The atoms are taken to be of one answer: the last passage of each is rather one of a document
+    that others of them find, too, see ``about``.
+
     Args:
         atoms: those to verify.
         store: the store, made with this embedder.
@@ -84,6 +88,7 @@ def retrieve(
         retrieval,
         scope,
         of=[i for i, _ in asked],
+        together=True,
     )
     unread = 0
     if reranker is not None:
@@ -108,6 +113,7 @@ def search(
     scope: frozenset[str] | None = None,
     *,
     of: Sequence[int] | None = None,
+    together: bool = False,
 ) -> list[list[Context]]:
     """The k best passages for each text, or for each group of texts, best first.
 
@@ -121,6 +127,7 @@ def search(
         scope: only passages of these sources; None for all.
         of: the group of each text, numbered from 0, none left out. The rankings of a
             group are fused into one; None makes each text a group of its own.
+        together: whether the groups are claims of one answer, see ``about``.
 
     Returns:
         A list of passages for each group. Of near duplicates the one with the highest
@@ -144,24 +151,43 @@ def search(
         for group, hits in zip(groups, by_text, strict=True):
             rankings[group].append([id_ for id_, _ in hits])
             weights[group].append(weight)
-    ordered = [
-        [id_ for id_, _ in reciprocal_rank_fusion(of_group, weights=own)]
+    scored = [
+        reciprocal_rank_fusion(of_group, weights=own)
         for of_group, own in zip(rankings, weights, strict=True)
     ]
-    return _different(ordered, store, k)
+    ordered = [[id_ for id_, _ in passages] for passages in scored]
+    known: dict[str, Context] = {}
+    if together and len(scored) > 1:
+        first = about.DEPTH * k
+        known = _fetched((id_ for ids in ordered for id_ in ids[:first]), store)
+        sources = {id_: context.source for id_, context in known.items()}
+        firsts = about.by_documents([passages[:first] for passages in scored], sources, k)
+        ordered = [own + ids[first:] for own, ids in zip(firsts, ordered, strict=True)]
+    return _different(ordered, store, k, known)
+
+
+def _fetched(ids: Iterable[str], store: ReadableStore) -> dict[str, Context]:
+    """Passages by id, each once."""
+    return {c.id: c for c in store.contexts(list(dict.fromkeys(ids)))}
 
 
 def _different(
-    ordered: Sequence[Sequence[str]], store: ReadableStore, k: int
+    ordered: Sequence[Sequence[str]], store: ReadableStore, k: int, known: Mapping[str, Context]
 ) -> list[list[Context]]:
-    """Of each ranking the first k that are no near duplicates of each other."""
+    """Of each ranking the first k that are no near duplicates of each other.
+
+    Args:
+        ordered: ids, best first.
+        store: where the passages are.
+        k: at least 1.
+        known: passages that were fetched already, by id.
+    """
     # Fetching and comparing take longer than finding, so no more are looked at than it takes.
     looked_at = 2 * k
-    known: dict[str, Context] = {}
+    known = dict(known)
     while True:
         some = [ids[:looked_at] for ids in ordered]
-        missing = list(dict.fromkeys(id_ for ids in some for id_ in ids if id_ not in known))
-        known |= {c.id: c for c in store.contexts(missing)}
+        known |= _fetched((id_ for ids in some for id_ in ids if id_ not in known), store)
         kept = [best_of_each([known[id_] for id_ in ids]) for ids in some]
         if all(
             len(best) >= k or len(ids) <= looked_at for best, ids in zip(kept, ordered, strict=True)
