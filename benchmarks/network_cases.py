@@ -92,7 +92,9 @@ class NetworkCase:
         key = settings.retrieval, settings.k
         if key not in self._found:
             texts = [a.text for a in self.atoms]
-            ranked = search(texts, self.vectors, self.store, key[1], key[0], self.scope)
+            ranked = search(
+                texts, self.vectors, self.store, key[1], key[0], self.scope, together=True
+            )
             contexts = {c.id: c for hits in ranked for c in hits}
             by_atom = {
                 a.id: tuple(c.id for c in hits) for a, hits in zip(self.atoms, ranked, strict=True)

@@ -77,7 +77,8 @@ class Reduction:
         for step in reversed(self._rounds):
             weight = p_true[step.neighbours]
             p_true[step.leaves] = (1.0 - weight) * step.p_true[:, 0] + weight * step.p_true[:, 1]
-        return np.minimum(p_true, 1.0)
+        # Rounding may lead beyond both ends.
+        return np.clip(p_true, 0.0, 1.0)
 
 
 def reduce(arrays: Arrays) -> Reduction:

@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from factcheck_local.core.errors import InferenceError
@@ -75,7 +75,21 @@ def test_forests_collapse_and_need_no_elimination(network: Network) -> None:
     assert_same(marginals, enumerate_marginals(network))
 
 
+#: Of what surrounds v2 Gibbs sampling has a P of 1 and a bit, by which v2 was below 0.
+ROUNDED = Network(
+    ("v0", "v1", "v2", "v3"),
+    (
+        *[Factor(("v1", "v0"), [[0.0, 0.0], [0.3, 0.0]])] * 5,
+        Factor(("v0", "v3"), [[0.0, 0.3], [0.0, 0.0]]),
+        Factor(("v3",), [0.0, 0.3]),
+        Factor(("v1", "v2"), [[0.0, 0.3], [0.3, 0.0]]),
+        Factor(("v3", "v1"), [[0.0, 0.0], [0.0, 0.3]]),
+    ),
+)
+
+
 @given(networks_with_zeros())
+@example(ROUNDED)
 @settings(max_examples=200, deadline=None)
 def test_zeros_give_the_exact_answer_or_an_error(network: Network) -> None:
     try:
