@@ -121,10 +121,11 @@ def _retrieved(
     way: Retrieval,
     queries: Mapping[str, Sequence[str]],
 ) -> list[list[Context]]:
-    """What is found for each atom with further queries."""
-    found = retrieve(atoms, store, embedder, k=k, retrieval=way, queries=queries)
-    by_id = {c.id: c for c in found.contexts}
-    return [[by_id[i] for i in found.by_atom[a.id]] for a in atoms]
+    """What is found for each atom with further queries, as they are of many answers."""
+    return [
+        list(retrieve([a], store, embedder, k=k, retrieval=way, queries=queries).contexts)
+        for a in atoms
+    ]
 
 
 def _ranks(queries: Sequence[Query], hits: Sequence[Sequence[Context]]) -> list[int | None]:

@@ -33,8 +33,7 @@ from factcheck_local.pipeline.retrieval.queries import (
 )
 from factcheck_local.pipeline.retrieval.retriever import retrieve_from
 from factcheck_local.pipeline.retrieval.search import Retrieved, retrieve, retrieve_from_record
-from factcheck_local.pipeline.settings import AUTO
-from factcheck_local.pipeline.sources import Sources, organisation, usable
+from factcheck_local.pipeline.sources import Sources, usable
 from factcheck_local.pipeline.work import Work
 
 #: In front of each line of a quotation but its first.
@@ -60,7 +59,7 @@ class Gathering(Loaded):
                     answer,
                     segments,
                     specialist,
-                    whose=organisation(self._sources(work), self.settings),
+                    whose=self._sources(work).organisation,
                     chosen=chosen,
                     progress=progress,
                 )
@@ -119,7 +118,7 @@ class Gathering(Loaded):
         with work.stage("load"):
             embedder = self.embedder
         find: Callable[..., Retrieved]
-        sources = Sources()
+        sources = self._sources(work)
         if retriever is not None and record.contexts is None:
             find = partial(retrieve_from, retriever=retriever, embedder=embedder)
         elif record.contexts is not None or store is None:
@@ -129,7 +128,6 @@ class Gathering(Loaded):
             if not store.count():
                 # Nothing found in nothing is no verdict.
                 raise StoreError(f"{store.place}: holds no passages", hint=INDEX)
-            sources = self._sources(work)
             if self.settings.where and not sources.scope:
                 work.notes.append(f"no source fulfils {' and '.join(self.settings.where)}")
             half = sum(not s.complete for s in sources.records)
@@ -153,28 +151,20 @@ class Gathering(Loaded):
                 progress=work.progress("rerank"),
             )
         work.note(found.unread, "claims that the reranker could not read, their order stayed")
-        own = self._organisations(sources, found.contexts, work)
-        contexts = (below(own.get(c.source), as_seen(c, sources.seen)) for c in found.contexts)
+        if names := sorted(
+            {sources.told[c.source] for c in found.contexts if c.source in sources.told}
+        ):
+            work.notes.append(f"passages are read as documents of {', '.join(names)}")
+        contexts = (
+            below(sources.whose(c.source), as_seen(c, sources.seen)) for c in found.contexts
+        )
         return replace(found, contexts=tuple(contexts))
 
     def _sources(self, work: Work) -> Sources:
         """What of the store the run may use, looked up once."""
         if work.sources is None:
-            store = self.store
-            work.sources = Sources() if store is None else usable(store, self.settings)
+            work.sources = usable(self.store, self.settings)
         return work.sources
-
-    def _organisations(
-        self, sources: Sources, found: Sequence[Context], work: Work
-    ) -> Mapping[str, str]:
-        """Whose the passages found are, by source: as it was said, or as their documents tell."""
-        said = self.settings.organisation
-        if said != AUTO:
-            return {} if said is None else {c.source: said for c in found}
-        told = sources.told
-        if names := sorted({told[c.source] for c in found if c.source in told}):
-            work.notes.append(f"passages are read as documents of {', '.join(names)}")
-        return told
 
     def _queries(
         self,

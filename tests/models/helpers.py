@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -65,3 +66,16 @@ class FakeAdapted(FakeChatModel):
             found.append(Labelled(tuple(row.tolist()), text, ended))
             progress(len(found), len(endings))
         return found
+
+
+class FakeAdaptable(FakeChatModel):
+    """A model whose adapter for one prompt is scripted, and which writes nothing of use without."""
+
+    def __init__(self, prompt: str, adapted: FakeAdapted) -> None:
+        super().__init__(lambda _m: "written without the adapter")
+        self.adapters: Mapping[str, str] = MappingProxyType({prompt: "0" * 64})
+        self._prompt, self._adapted = prompt, adapted
+
+    def adapted(self, prompt: str) -> FakeAdapted:
+        assert prompt == self._prompt
+        return self._adapted

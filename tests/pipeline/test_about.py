@@ -1,4 +1,4 @@
-"""What an answer is about: documents that its claims find together come first."""
+"""What an answer is about: the last place goes to the documents that its claims find together."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def test_the_last_place_goes_to_the_document_that_the_others_find() -> None:
 
 
 def test_what_a_claim_finds_itself_does_not_count_for_it() -> None:
-    """Else what it finds first would grow most."""
-    ranked = [[("b1", 0.20), ("a1", 0.19)], [("c1", 0.20)]]
-    assert by_documents(ranked, SOURCES, k=1)[0] == ["b1", "a1"]
+    """Else a further passage of what it finds first would grow most."""
+    ranked = [[("a1", 0.30), ("b1", 0.20), ("a2", 0.19)], [("c1", 0.20)]]
+    assert by_documents(ranked, SOURCES, k=2)[0] == ["a1", "b1", "a2"]
 
 
 def test_the_score_grows_by_the_mean_of_one_through_the_rank() -> None:

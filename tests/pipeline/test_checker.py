@@ -22,6 +22,7 @@ from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.registry import DEFAULT_ENCODER, DEFAULT_LLM
 from factcheck_local.pipeline import loaded
 from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.atomize import ADAPTED_PROMPT
 from factcheck_local.pipeline.claims.records import Record, parse_record
 from factcheck_local.pipeline.relation import CalibratedRelationModel
 from factcheck_local.pipeline.relation.encoder import EncoderPairScorer
@@ -29,6 +30,7 @@ from factcheck_local.pipeline.relation.llm import LABELS, LlmPairScorer
 from factcheck_local.pipeline.run import Run
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.report import to_dict
+from tests.models.helpers import FakeAdaptable, FakeAdapted
 
 pytestmark = pytest.mark.long
 
@@ -404,6 +406,23 @@ def test_conditions_that_no_source_fulfils_are_named(
     assert "no source fulfils source=polices/**" in run.assessment.notes
 
 
+HARBOUR = {
+    "policies/carry.md": "# Leave\n\n## Carry-over\n\nUp to 5 unused days can be carried over.",
+    "travel.md": "# Travel\n\nThis covers trips of employees of Harbour Trust.",
+    "welcome.md": "# Welcome\n\nWelcome to Harbour Trust! Lunch is served from noon.",
+}
+
+
+def of_harbour_trust(folder: Path, minilm: SentenceTransformerEmbedder) -> Store:
+    """A store of documents that two of three say are Harbour Trust's."""
+    for name, text in HARBOUR.items():
+        (folder / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "docs" / name).write_text(text, encoding="utf-8")
+    store = Store.create(folder / "store", Fingerprint.of(minilm))
+    sync([folder / "docs"], store, minilm)
+    return store
+
+
 @pytest.mark.parametrize(
     ("settings", "titles", "said"),
     [
@@ -428,21 +447,35 @@ def test_passages_are_read_as_the_documents_of_whom_most_of_them_speak_for(
     titles: list[str],
     said: bool,
 ) -> None:
-    pages = {
-        "policies/carry.md": "# Leave\n\n## Carry-over\n\nUp to 5 unused days can be carried over.",
-        "travel.md": "# Travel\n\nThis covers trips of employees of Harbour Trust.",
-        "welcome.md": "# Welcome\n\nWelcome to Harbour Trust! Lunch is served from noon.",
-    }
-    for name, text in pages.items():
-        (tmp_path / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
-    with Store.create(tmp_path / "store", Fingerprint.of(minilm)) as store:
-        sync([tmp_path / "docs"], store, minilm)
+    with of_harbour_trust(tmp_path, minilm) as store:
         found = scripted(store, minilm, **settings).verify(Answer(ANSWER)).assessment
     by_source = sorted(found.contexts, key=lambda c: c.source)
     assert [c.title for c in by_source] == titles
-    assert [c.text for c in by_source] == [pages[c.source] for c in by_source]
+    assert [c.text for c in by_source] == [HARBOUR[c.source] for c in by_source]
     assert ("passages are read as documents of Harbour Trust" in found.notes) is said
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ({}, "How does this work at Harbour Trust?"),
+        ({"organisation": "Fen Courier"}, "How does this work at Fen Courier?"),
+        ({"organisation": None}, None),
+        ({"where": ("source=policies/carry.md",)}, None),
+    ],
+)
+def test_an_answer_is_split_as_one_about_whose_documents_these_are(
+    tmp_path: Path,
+    minilm: SentenceTransformerEmbedder,
+    settings: dict[str, Any],
+    asked: str | None,
+) -> None:
+    adapted = FakeAdapted(lambda m: m[-1].content.rsplit("Part: ", 1)[-1])
+    llm = FakeAdaptable(ADAPTED_PROMPT, adapted)
+    with of_harbour_trust(tmp_path, minilm) as store:
+        FactChecker(Settings(**settings), store, llm=llm, embedder=minilm).atoms(Answer(ANSWER))
+    (opening,) = {call[-1].content.partition("Answer:\n")[0] for call in adapted.calls}
+    assert opening == (f"Question: {asked}\n\n" if asked else "")
 
 
 def test_sources_that_an_indexing_run_left_half_are_named(

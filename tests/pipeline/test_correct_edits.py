@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -20,7 +19,7 @@ from factcheck_local.models.cards import find_card
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.prompts import load_prompt
 from tests.correct.helpers import refusal, rewrite
-from tests.models.helpers import FakeAdapted
+from tests.models.helpers import FakeAdaptable, FakeAdapted
 
 
 @given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.text(max_size=5))))
@@ -191,27 +190,18 @@ def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:
     )
 
 
-class _Adaptable(FakeChatModel):
-    """A model whose adapter writes by script, and which writes nothing without it."""
-
-    adapters = MappingProxyType({ADAPTED_PROMPT: "0" * 64})
-
-    def __init__(self, reply: str) -> None:
-        super().__init__(lambda _m: "written without the adapter")
-        self.writer = FakeAdapted(lambda _m: reply)
-
-    def adapted(self, prompt: str) -> FakeAdapted:
-        assert prompt == ADAPTED_PROMPT
-        return self.writer
+def adaptable(reply: str) -> FakeAdaptable:
+    return FakeAdaptable(ADAPTED_PROMPT, FakeAdapted(lambda _m: reply))
 
 
 def test_a_model_with_an_adapter_reads_the_whole_passage() -> None:
     good = SENTENCE.replace("30", "25")
-    model = _Adaptable(good)
+    writer = FakeAdapted(lambda _m: good)
+    model = FakeAdaptable(ADAPTED_PROMPT, writer)
     wrong = replace(WRONG, title="Leave > Kiel", passage=f"Of Kiel. {WRONG.quote} No more.")
     draft = rewrite(SENTENCE, [wrong], model, heading="Leave", before="Leave differs by site.")
     assert draft == good
-    (turn,) = (call[-1].content for call in model.writer.calls)
+    (turn,) = (call[-1].content for call in writer.calls)
     assert turn == (
         f"Source: Leave > Kiel\n{wrong.passage}\nIt says: {WRONG.quote}\n"
         f"Before: Leave differs by site.\nSentence: {SENTENCE}"
@@ -223,22 +213,22 @@ def test_what_stands_in_the_passage_is_given_to_a_model_that_reads_it() -> None:
     old = "Joris is the chief engineer and the lift carries 630 kg."
     new = "Anneke is the chief engineer and the lift carries 450 kg."
     wrong = Wrong(old, "Joris is head of sales.", "Lift", "Anneke, chief engineer. 450 kg.")
-    assert rewrite(old, [wrong], _Adaptable(new)) == new
+    assert rewrite(old, [wrong], adaptable(new)) == new
     plain = refusal(old, [wrong], FakeChatModel(lambda _m: new))
     assert plain == "the rewriting has a number that nobody gave: 450"
-    made_up = refusal(old, [wrong], _Adaptable(new.replace("Anneke", "Davor")))
+    made_up = refusal(old, [wrong], adaptable(new.replace("Anneke", "Davor")))
     assert made_up == "the rewriting has a name that nobody gave: davor"
 
 
 def test_an_adapter_may_mend_two_claims_at_once() -> None:
     both = SENTENCE.replace("30", "25").replace("March", "April")
     second = Wrong(OTHER, "Annual leave expires in April.")
-    assert rewrite(SENTENCE, [WRONG, second], _Adaptable(both)) == both
+    assert rewrite(SENTENCE, [WRONG, second], adaptable(both)) == both
     assert refusal(SENTENCE, [WRONG, second], FakeChatModel(lambda _m: both))
 
 
 def test_a_sentence_that_an_adapter_leaves_as_it_was_is_refused() -> None:
-    why = refusal(SENTENCE, [WRONG, Wrong(OTHER, "April.")], _Adaptable(SENTENCE))
+    why = refusal(SENTENCE, [WRONG, Wrong(OTHER, "April.")], adaptable(SENTENCE))
     assert why == "the model did not change the sentence"
 
 
@@ -256,7 +246,7 @@ def test_a_sentence_that_an_adapter_leaves_as_it_was_is_refused() -> None:
 def test_a_number_that_depends_on_a_wrong_one_may_follow(
     old: str, quote: str, new: str, *, follows: bool
 ) -> None:
-    case = old, [Wrong(old, quote)], _Adaptable(new)
+    case = old, [Wrong(old, quote)], adaptable(new)
     if follows:
         assert rewrite(*case) == new
     else:
@@ -264,7 +254,7 @@ def test_a_number_that_depends_on_a_wrong_one_may_follow(
 
 
 def test_an_adapter_s_dash_says_that_the_source_has_nothing_right() -> None:
-    why = refusal(SENTENCE, [WRONG], _Adaptable("-"))
+    why = refusal(SENTENCE, [WRONG], adaptable("-"))
     assert why == "the source does not say what is right"
 
 

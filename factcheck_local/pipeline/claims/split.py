@@ -22,7 +22,7 @@ _MOST_RUN_IN = 4
 
 #: Words of a line with a colon and a verb from which on it may state more than that something
 #: follows. Of the lines without a number in the training data two are so long and claim something,
-#: one is and does not, which the model sees; all others are shorter.
+#: one is and does not, which the model sees; the others are shorter or have no verb.
 _LEAST_STATING = 10
 
 #: Bold words at the start of a paragraph, followed by what they are the heading of.

@@ -37,14 +37,12 @@ def by_documents(
         (1 + ``WEIGHT`` * share), ties by id. The share of a document, from 0 to 1, is the mean over
         the other claims of 1 / the rank of its first passage, 0 where none is among the k.
     """
-    if len(ranked) < 2:
-        return [[id_ for id_, _ in passages] for passages in ranked]
     found = [_found([sources[id_] for id_, _ in passages[:k]]) for passages in ranked]
     total: defaultdict[str, float] = defaultdict(float)
     for one in found:
         for source, share in one.items():
             total[source] += share
-    others = len(ranked) - 1
+    others = max(1, len(ranked) - 1)  # of a claim alone nothing grows
 
     def reordered(passages: Sequence[tuple[str, float]], own: Mapping[str, float]) -> list[str]:
         grown = {

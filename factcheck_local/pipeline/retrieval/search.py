@@ -157,7 +157,7 @@ def search(
     ]
     ordered = [[id_ for id_, _ in passages] for passages in scored]
     known: dict[str, Context] = {}
-    if together and len(scored) > 1:
+    if together:
         first = about.DEPTH * k
         known = _fetched((id_ for ids in ordered for id_ in ids[:first]), store)
         sources = {id_: context.source for id_, context in known.items()}
