@@ -10,12 +10,18 @@ import pytest
 import torch
 from transformers import AttentionInterface, Qwen2Config, Qwen2ForCausalLM
 
+from factcheck_local.core.types import Answer
 from factcheck_local.correct.edits import Refused
 from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
 from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
-from factcheck_local.pipeline.claims.atomize.asking import ADAPTED_PROMPT, KINDS, PROMPT
+from factcheck_local.pipeline.claims.atomize.asking import (
+    ADAPTED_PROMPT,
+    KINDS,
+    PROMPT,
+    asked_of,
+)
 from factcheck_local.pipeline.claims.split import segment
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
@@ -53,7 +59,7 @@ def text_of(tokens: torch.Tensor) -> str:
 def test_every_answer_is_on_one_side(
     kept: list[LabelledAnswer], held_out: list[LabelledAnswer]
 ) -> None:
-    assert len(kept) + len(held_out) == 272
+    assert len(kept) + len(held_out) == 332
     assert 30 <= len(held_out) <= 60
     assert not {a.text for a in kept} & {a.text for a in held_out}
 
@@ -74,6 +80,24 @@ def test_a_question_is_needed_where_a_claim_has_a_word_of_it_alone() -> None:
     asked = LabelledAnswer("What of narwhals?", "They have one tusk.", (part,))
     assert needs_question(asked)
     assert not needs_question(replace(asked, text="Narwhals have one tusk."))
+
+
+def test_an_answer_is_read_with_the_question_that_the_product_asks_of_its_organisation(
+    packer: Packer,
+) -> None:
+    text = "You have 25 days."
+    (leave,) = segment(text)
+    part = Part(leave, "claim", ("Employees of Fen Courier have 25 days of leave.",))
+    answer = LabelledAnswer("How much leave do I get?", text, (part,), "Fen Courier")
+    for asked in (answer, replace(answer, question=None)):
+        (taught,) = packer.pack(asked, most=10**9)
+        answer_asked = asked_of(Answer(text, question=asked.question), "Fen Courier").question
+        assert answer_asked is not None
+        assert "Fen Courier" in answer_asked
+        assert f"Question: {answer_asked}\n" in text_of(taught.tokens)
+        assert items([asked])[0].answer.question == answer_asked
+    assert needs_question(answer)  # "leave"
+    assert not needs_question(replace(answer, text="You have 25 days of leave."))
 
 
 def test_a_reply_sees_the_answer_and_its_own_part(

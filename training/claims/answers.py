@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from factcheck_local.core.text.wording import content_words, numbers
-from factcheck_local.core.types import Segment
+from factcheck_local.core.types import Answer, Segment
+from factcheck_local.pipeline.claims.atomize.asking import asked_of
 from factcheck_local.pipeline.claims.split import segment
 
 #: One answer in so many is kept from training.
@@ -40,11 +41,18 @@ class LabelledAnswer:
         question: None where the claims do without it and it is left out.
         text: the whole answer.
         parts: in order.
+        organisation: whose rules it tells, where that is known from elsewhere.
     """
 
     question: str | None
     text: str
     parts: tuple[Part, ...]
+    organisation: str | None = None
+
+    @property
+    def asked(self) -> str | None:
+        """The question as the product asks it: it names the organisation."""
+        return asked_of(Answer(self.text, question=self.question), self.organisation).question
 
 
 def is_held_out(question: str) -> bool:
@@ -56,7 +64,7 @@ def is_held_out(question: str) -> bool:
 def answers(place: Path, *, held_out: bool) -> list[LabelledAnswer]:
     """The answers of ``training/data/atoms`` or of a file there, those held out or the others."""
     return [
-        LabelledAnswer(row["question"], row["answer"], tuple(_parts(row)))
+        LabelledAnswer(row["question"], row["answer"], tuple(_parts(row)), row.get("organisation"))
         for path in (sorted(place.glob("*.jsonl")) if place.is_dir() else (place,))
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
         if is_held_out(row["question"]) == held_out
@@ -64,8 +72,12 @@ def answers(place: Path, *, held_out: bool) -> list[LabelledAnswer]:
 
 
 def needs_question(answer: LabelledAnswer) -> bool:
-    """Whether a claim has a word or a number that only the question has."""
+    """Whether a claim has a word or a number that only the question has.
+
+    The organisation's name is known without it.
+    """
     said = content_words(answer.text) | numbers(answer.text)
+    said |= content_words(answer.organisation or "")
     asked = content_words(answer.question or "") | numbers(answer.question or "")
     claims = [claim for part in answer.parts for claim in part.claims]
     return any((content_words(c) | numbers(c)) & asked - said for c in claims)

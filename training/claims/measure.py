@@ -48,7 +48,7 @@ def items(found: Sequence[LabelledAnswer]) -> list[Biography]:
     return [
         Biography(
             f"answer{number}",
-            Answer(answer.text, f"answer{number}", answer.question),
+            Answer(answer.text, f"answer{number}", answer.asked),
             tuple(
                 Sentence(
                     Span(p.segment.span.start, p.segment.span.end), p.kind == "claim", p.claims

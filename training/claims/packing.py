@@ -72,7 +72,7 @@ class Packer:
             yield taught(prefix, tails, first=KIND_WEIGHT)
 
     def _prefix(self, answer: LabelledAnswer) -> list[int]:
-        system, user = self._prompt.opening(question=answer.question, answer=answer.text)
+        system, user = self._prompt.opening(question=answer.asked, answer=answer.text)
         return [
             *self._tokenize(self._format.open("system")),
             *self._tokenize(system.content),

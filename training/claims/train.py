@@ -228,8 +228,12 @@ def _part(items: Sequence[T], share: float, rng: random.Random) -> list[T]:
 
 
 def _drawn(answer: LabelledAnswer, rng: random.Random) -> LabelledAnswer:
-    """An answer as this run reads it: some without their question, if they do without it."""
-    leave_out = not needs_question(answer) and rng.random() < WITHOUT_QUESTION
+    """An answer as this run reads it: some without their question, if they do without it.
+
+    Those whose organisation is known are few that do, and are all read so.
+    """
+    share = 1.0 if answer.organisation else WITHOUT_QUESTION
+    leave_out = not needs_question(answer) and rng.random() < share
     return replace(answer, question=None) if leave_out else answer
 
 
