@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 import torch
 from transformers import AttentionInterface, Qwen2Config, Qwen2ForCausalLM
 
-from factcheck_local.core.types import Answer
 from factcheck_local.correct.edits import Refused
 from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
 from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
-from factcheck_local.pipeline.claims.atomize.asking import (
-    ADAPTED_PROMPT,
-    KINDS,
-    PROMPT,
-    asked_of,
-)
+from factcheck_local.pipeline.claims.atomize.asking import ADAPTED_PROMPT, KINDS, PROMPT
 from factcheck_local.pipeline.claims.split import segment
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
@@ -30,7 +25,7 @@ from training.claims.corrections import NOTHING, corrections, packed
 from training.claims.measure import items, kinds_right, names_no_subject
 from training.claims.measure_corrections import outcome, summary
 from training.claims.packing import KIND_WEIGHT, Packer
-from training.claims.train import Teacher, rate
+from training.claims.train import Teacher, _drawn, rate
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
 CORRECTIONS = ATOMS.parent / "corrections"
@@ -82,22 +77,35 @@ def test_a_question_is_needed_where_a_claim_has_a_word_of_it_alone() -> None:
     assert not needs_question(replace(asked, text="Narwhals have one tusk."))
 
 
-def test_an_answer_is_read_with_the_question_that_the_product_asks_of_its_organisation(
-    packer: Packer,
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("How much leave do I get?", "Fen Courier: How much leave do I get?"),
+        ("How much leave does Fen Courier give?", "How much leave does Fen Courier give?"),
+        (None, "How does this work at Fen Courier?"),
+    ],
+)
+def test_an_answer_of_a_known_organisation_is_read_as_the_product_asks_for_it(
+    packer: Packer, question: str | None, read: str
 ) -> None:
-    text = "You have 25 days."
-    (leave,) = segment(text)
-    part = Part(leave, "claim", ("Employees of Fen Courier have 25 days of leave.",))
-    answer = LabelledAnswer("How much leave do I get?", text, (part,), "Fen Courier")
-    for asked in (answer, replace(answer, question=None)):
-        (taught,) = packer.pack(asked, most=10**9)
-        answer_asked = asked_of(Answer(text, question=asked.question), "Fen Courier").question
-        assert answer_asked is not None
-        assert "Fen Courier" in answer_asked
-        assert f"Question: {answer_asked}\n" in text_of(taught.tokens)
-        assert items([asked])[0].answer.question == answer_asked
-    assert needs_question(answer)  # "leave"
-    assert not needs_question(replace(answer, text="You have 25 days of leave."))
+    (leave,) = segment("You have 25 days.")
+    part = Part(leave, "claim", ("Employees of Fen Courier have 25 days.",))
+    answer = LabelledAnswer(question, leave.text, (part,), "Fen Courier")
+    (taught,) = packer.pack(answer, most=10**9)
+    assert f"Question: {read}\n" in text_of(taught.tokens)
+    assert items([answer])[0].answer.question == read
+
+
+def test_a_known_organisation_needs_no_question_and_is_read_without_one() -> None:
+    (leave,) = segment("You have 25 days.")
+    part = Part(leave, "claim", ("Employees of Fen Courier have 25 days.",))
+    answer = LabelledAnswer("How long at Fen Courier?", leave.text, (part,), "Fen Courier")
+    assert not needs_question(answer)
+    assert needs_question(replace(answer, organisation=None))
+    assert {_drawn(answer, Random(seed)).question for seed in range(20)} == {None}
+    of_leave = replace(part, claims=("Employees of Fen Courier have 25 days of leave.",))
+    asked = replace(answer, question="How much leave?", parts=(of_leave,))
+    assert {_drawn(asked, Random(seed)).question for seed in range(20)} == {"How much leave?"}
 
 
 def test_a_reply_sees_the_answer_and_its_own_part(

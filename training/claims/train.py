@@ -37,7 +37,8 @@ DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 300
 LOG_STEPS = 5
 T = TypeVar("T")
-#: Share of the answers that do without their question which are read without it.
+#: Share of the answers that do without their question which are read without it; all of those
+#: whose organisation is known, which few of them do.
 WITHOUT_QUESTION = 0.4
 #: Tokens that none of the replies has, among which the right one is to be found, too.
 OTHER_TOKENS = 8000
@@ -228,10 +229,7 @@ def _part(items: Sequence[T], share: float, rng: random.Random) -> list[T]:
 
 
 def _drawn(answer: LabelledAnswer, rng: random.Random) -> LabelledAnswer:
-    """An answer as this run reads it: some without their question, if they do without it.
-
-    Those whose organisation is known are few that do, and are all read so.
-    """
+    """An answer as this run reads it: some without their question, if they do without it."""
     share = 1.0 if answer.organisation else WITHOUT_QUESTION
     leave_out = not needs_question(answer) and rng.random() < share
     return replace(answer, question=None) if leave_out else answer
