@@ -2,6 +2,7 @@
 
     python benchmarks/handbook.py                      the labelled claims as atoms
     python benchmarks/handbook.py --claims pipeline    the pipeline's own atoms
+    python benchmarks/handbook.py --corpus DIR         other documents and answers to them
 
 Verdicts and labels are sorted into supported, contradicted, and not found or
 conflicting. In the second form a labelled claim takes the verdict of the atom
@@ -77,7 +78,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         Store.create(options.store or Path(folder) / "store", Fingerprint.of(embedder)) as store,
     ):
-        sync([CORPUS], store, embedder, exclude=["answers/**"])
+        sync([options.corpus], store, embedder, exclude=["answers/**"])
         checker = FactChecker(settings, store, embedder=embedder)
         # The store keeps what the relation model said, so the second one reads nothing again.
         other = FactChecker(
@@ -86,7 +87,7 @@ def main() -> None:
             embedder=embedder,
         )
         changes: list[dict[str, Any]] = []
-        for item in handbook.load(CORPUS).items:
+        for item in handbook.load(options.corpus).items:
             begun = time.perf_counter()
             own, run = _answer(item, checker, embedder, gold=options.claims == "gold")
             rows += own
@@ -115,6 +116,9 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument(
+        "--corpus", type=Path, default=CORPUS, help="documents, with answers/*.labels.json"
+    )
     parser.add_argument("--claims", choices=["gold", "pipeline"], default="gold")
     parser.add_argument("--assessor", default="fr2")
     parser.add_argument("--relation", default=Settings().relation)

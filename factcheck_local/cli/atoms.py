@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import click
 
 from factcheck_local.cli.answers import Unusable, read_answers
@@ -19,8 +21,10 @@ from factcheck_local.cli.common import (
 )
 from factcheck_local.cli.messages import tell
 from factcheck_local.cli.outcome import UNSCORED
+from factcheck_local.cli.places import open_stores, stores_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.core.types import Atom
+from factcheck_local.indexer.joined import ReadPlace
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.settings import SETTINGS
 from factcheck_local.report.view import one_line
@@ -28,6 +32,7 @@ from factcheck_local.report.view import one_line
 
 @click.command("atoms", cls=SettingsCommand)
 @click.argument("answer")
+@stores_option
 @question_option
 @llm_option
 @settings_options
@@ -36,6 +41,7 @@ from factcheck_local.report.view import one_line
 def command(
     context: click.Context,
     answer: str,
+    store_path: ReadPlace | None,
     question: str | None,
     assigned: tuple[str, ...],
     preset: str | None,
@@ -43,6 +49,9 @@ def command(
     as_json: bool,
 ) -> None:
     """List the atomic claims of ANSWER, with their kind and place.
+
+    Whose rules an answer tells is part of its claims. verify knows it from the documents;
+    with --store they are asked here, too, and the claims are those that verify judges.
 
     With --json one answer is a list of its claims, and several are a list of such lists.
 
@@ -52,24 +61,29 @@ def command(
     Example:
       factcheck atoms answer.md --json
     """
-    chosen = choose_settings({"llm": llm}, assigned, preset, None)
-    refuse_idle(chosen, SETTINGS.keys() - {"llm", "atomizer"}, "nothing but claims is made")
     records = []
     for found in read_answers([answer], question):
         if isinstance(found, Unusable):
             raise found.error
         records.append(found)
-    checker = FactChecker(chosen.settings, progress=stage_progress())
     failed = False
     done = []
-    for record in records:
-        atoms, failures = checker.atoms(record.answer)
-        failed = failed or bool(failures)
-        for id_, why in failures.items():
-            tell(f"factcheck: {id_}: {why}")
-        done.append([_as_dict(atom) for atom in atoms])
-        for atom in () if as_json else atoms:
-            click.echo(f"{atom.id}\t{atom.kind.value}\t{one_line(atom.text)}")
+    with ExitStack() as opened:
+        store = open_stores(store_path) if store_path is not None else None
+        if store is not None:
+            opened.enter_context(store)
+        chosen = choose_settings({"llm": llm}, assigned, preset, store)
+        used = {"llm", "atomizer", "organisation"}
+        refuse_idle(chosen, SETTINGS.keys() - used, "nothing but claims is made")
+        checker = FactChecker(chosen.settings, store, progress=stage_progress())
+        for record in records:
+            atoms, failures = checker.atoms(record.answer)
+            failed = failed or bool(failures)
+            for id_, why in failures.items():
+                tell(f"factcheck: {id_}: {why}")
+            done.append([_as_dict(atom) for atom in atoms])
+            for atom in () if as_json else atoms:
+                click.echo(f"{atom.id}\t{atom.kind.value}\t{one_line(atom.text)}")
     if as_json:
         write_json(done if len(records) > 1 else done[0])
     context.exit(UNSCORED if failed else 0)

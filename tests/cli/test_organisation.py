@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from factcheck_local.cli import verify as verify_module
+from factcheck_local.core.types import Atom
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.work import Work
 
 from .helpers import factcheck
 from .worlds import fake, index, write
@@ -73,3 +76,27 @@ def test_where_nobody_tells_it_nothing_is_said() -> None:
     assert "documents of" not in factcheck("status").out
     assert json.loads(factcheck("status", "--json").out)["organisations"] == []
     assert verified() == ([], {"leave.md": "Leave"})
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize(
+    ("options", "whose"),
+    [
+        ((), None),
+        (("--store", ".factcheck"), "Harbour Trust"),
+        (("--store", ".factcheck", "--set", "organisation=none"), None),
+        (("--set", "organisation=Fen Courier"), "Fen Courier"),
+    ],
+)
+def test_claims_alone_are_those_of_an_organisation(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], whose: str | None
+) -> None:
+    asked: list[str | None] = []
+
+    def heard(self: FactChecker, *_: object) -> tuple[tuple[Atom, ...], dict[str, str]]:
+        asked.append(self._sources(Work(self._progress)).organisation)
+        return (), {}
+
+    monkeypatch.setattr(FactChecker, "atoms", heard)
+    assert factcheck("atoms", "answer.md", "--json", *options).code == 0
+    assert asked == [whose]
