@@ -48,6 +48,7 @@ AUTHORED = {
     "web-checks": 0.07,
     "web-checks-2": 0.2,
     "handbook-answers": 0.2,
+    "handbook-plain": 0.2,
 }
 
 #: The same by file of sets.

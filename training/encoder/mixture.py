@@ -32,6 +32,7 @@ AUTHORED = {
     "web-checks": 0.06,
     "web-checks-2": 0.06,
     "handbook-answers": 0.06,
+    "handbook-plain": 0.06,
 }
 
 #: The same by file of sets.
