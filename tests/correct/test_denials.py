@@ -1,4 +1,4 @@
-"""A sentence that a passage hardly contradicts is not turned round."""
+"""A sentence that a passage hardly contradicts is not turned round, nor freed of its condition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from factcheck_local.correct.edits import Refused
 from factcheck_local.correct.replace import Wrong, drafts
 
-from .helpers import Writer
+from .helpers import Writer, refusal, rewrite
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,29 @@ def test_a_weak_contradiction_is_enough_for_a_value_and_not_for_a_mere_denial(
     draft = next(drafts(old, [wrong], Writer(new)))
     reason = draft.reason if isinstance(draft, Refused) else None
     assert reason == ("too weak a contradiction to deny the sentence by: 0.65" if refused else None)
+
+
+OWN_CAR = "Should you take your own car, the company pays 0.42 euros per kilometre."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "condition"),
+    [
+        (OWN_CAR, "The company pays 0.40 euros per kilometre.", "Should you take your own car"),
+        (OWN_CAR, "For your own car, the company pays 0.40 euros per kilometre.", None),
+        (OWN_CAR, "The company does not pay 0.42 euros per kilometre.", None),
+        (
+            "The company pays 0.42 euros per kilometre, for your own car.",
+            "The company pays 0.40 euros per kilometre.",
+            None,
+        ),
+    ],
+)
+def test_a_value_is_not_freed_of_the_condition_in_front_of_it(
+    old: str, new: str, condition: str | None
+) -> None:
+    wrong = [Wrong(old, "The company pays 0.40 euros per kilometre with an employee's own car.")]
+    if condition is None:
+        assert rewrite(old, wrong, Writer(new)) == new
+    else:
+        assert refusal(old, wrong, Writer(new)) == f"the rewriting drops a condition: {condition}"

@@ -391,10 +391,12 @@ def test_the_mean_of_two_adapters_is_that_of_their_maps(tmp_path: Path) -> None:
     one, two = made(4, "one"), made(3, "two")
     both = tmp_path / "both.gguf"
     given = [str(tmp_path / "one.pt"), "--mean", str(tmp_path / "two.gguf"), "--out", str(both)]
-    assert CliRunner().invoke(export, [*given, "--rank", "2"]).exit_code == 0
-    found = weights_of(both)
-    assert found[f"{name}.a"].shape == (2, 64)
-    assert torch.allclose(found[f"{name}.b"] @ found[f"{name}.a"], (one + two) / 2, atol=0.1)
+    for share, options in ((0.5, []), (0.75, ["--share", "0.75"])):
+        assert CliRunner().invoke(export, [*given, "--rank", "2", *options]).exit_code == 0
+        found = weights_of(both)
+        assert found[f"{name}.a"].shape == (2, 64)
+        wanted = share * one + (1 - share) * two
+        assert torch.allclose(found[f"{name}.b"] @ found[f"{name}.a"], wanted, atol=0.1)
     assert float(GGUFReader(both).fields["adapter.lora.alpha"].contents()) == 4.0
     torch.save(torch.load(tmp_path / "one.pt") | {"alpha": 4.0}, tmp_path / "one.pt")
     refused = CliRunner().invoke(export, given)

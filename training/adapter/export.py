@@ -7,7 +7,7 @@ The file is named by the prompt that the adapter was trained with. Prints the ta
 model's card. Half of each product, the one with rows as long as the model is wide, is written in
 8 bits (Q8_0); the other half has rows of the rank, too short for blocks of 32. ``--rank`` writes
 a smaller file than the run trained; ``--mean`` the mean of the run and of the file that it began
-with, which keeps more of what that one knew.
+with, which keeps more of what that one knew, ``--share`` with another weight than half.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def taken_up(
 
 
 def mean(
-    weights: Mapping[str, torch.Tensor], others: Mapping[str, torch.Tensor]
+    weights: Mapping[str, torch.Tensor], others: Mapping[str, torch.Tensor], share: float = 0.5
 ) -> dict[str, torch.Tensor]:
     """The mean of two adapters' maps, as one of both ranks together (Wortsman et al. 2022).
 
@@ -117,10 +117,11 @@ def mean(
     Args:
         weights: by name; ``a`` of shape (r, inputs), ``b`` of shape (outputs, r).
         others: the same with a rank of their own.
+        share: weight of the first, 0 to 1; that of the others is the rest.
     """
     return {
         name: torch.cat([w, others[name]]) if name.endswith(".a")
-        else torch.cat([w, others[name]], dim=1) / 2
+        else torch.cat([share * w, (1 - share) * others[name]], dim=1)
         for name, w in weights.items()
     }  # fmt: skip
 
@@ -192,7 +193,16 @@ def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="An exported adapter: write the mean of both instead.",
 )
-def main(trained: Path, out: Path, architecture: str, rank: int | None, other: Path | None) -> None:
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="With --mean, the weight of TRAINED in it.",
+)
+def main(
+    trained: Path, out: Path, architecture: str, rank: int | None, other: Path | None, share: float
+) -> None:
     """Export TRAINED, an adapter.pt or state.pt of a run."""
     saved = torch.load(trained, weights_only=True)
     full, adapter = saved["rank"], saved["adapter"]
@@ -201,7 +211,7 @@ def main(trained: Path, out: Path, architecture: str, rank: int | None, other: P
         raise click.BadParameter(f"{trained} has {full}", param_hint="--rank")
     rank = rank or full
     if other is not None:
-        adapter = mean(adapter, fitting(other, adapter.keys(), scale, option="--mean"))
+        adapter = mean(adapter, fitting(other, adapter.keys(), scale, option="--mean"), share)
     if other is not None or rank < full:
         adapter = truncated(adapter, rank)
     alpha = scale * rank
