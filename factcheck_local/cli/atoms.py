@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import nullcontext
 
 import click
 
@@ -61,20 +61,17 @@ def command(
     Example:
       factcheck atoms answer.md --json
     """
-    records = []
-    for found in read_answers([answer], question):
-        if isinstance(found, Unusable):
-            raise found.error
-        records.append(found)
     failed = False
     done = []
-    with ExitStack() as opened:
-        store = open_stores(store_path) if store_path is not None else None
-        if store is not None:
-            opened.enter_context(store)
+    with open_stores(store_path) if store_path is not None else nullcontext() as store:
         chosen = choose_settings({"llm": llm}, assigned, preset, store)
         used = {"llm", "atomizer", "organisation"}
         refuse_idle(chosen, SETTINGS.keys() - used, "nothing but claims is made")
+        records = []
+        for found in read_answers([answer], question):
+            if isinstance(found, Unusable):
+                raise found.error
+            records.append(found)
         checker = FactChecker(chosen.settings, store, progress=stage_progress())
         for record in records:
             atoms, failures = checker.atoms(record.answer)

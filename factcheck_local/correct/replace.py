@@ -44,7 +44,8 @@ MIN_KEPT, MIN_KNOWN = 0.5, 0.9
 #: What a sentence begins with that holds only under a condition. Where it ends with one, as in
 #: "as long as it is encrypted", what is right may well be without.
 _CONDITION = re.compile(
-    r"(?:as long as|if|once|provided|should|unless|when|whenever|where|while)\b[^,.;]*,",
+    r"(?:as long as|if|once(?! (?:an?|every|per)\b)|provided|should|unless|when|whenever|where)\b"
+    r"[^,.;]*,",
     re.IGNORECASE,
 )
 
@@ -249,9 +250,12 @@ def _objections(
 
 
 def _condition_lost(new: str, old: str) -> str | None:
-    """What a sentence holds under, where nothing of it is left though its value alone changed."""
+    """What a sentence holds under, where nothing of it is left though its value alone changed.
+
+    Another condition in its place may be what the source corrects.
+    """
     found = _CONDITION.match(old)
-    if found is None or negations(new) != negations(old):
+    if found is None or _CONDITION.match(new) or negations(new) != negations(old):
         return None
     own = words_and_values(found[0])
     return found[0].rstrip(",") if own and not own & words_and_values(new) else None

@@ -38,6 +38,12 @@ OWN_CAR = "Should you take your own car, the company pays 0.42 euros per kilomet
         (OWN_CAR, "The company pays 0.40 euros per kilometre.", "Should you take your own car"),
         (OWN_CAR, "For your own car, the company pays 0.40 euros per kilometre.", None),
         (OWN_CAR, "The company does not pay 0.42 euros per kilometre.", None),
+        (OWN_CAR, "If you ride, the company pays 0.40 euros per kilometre.", None),
+        (
+            "Once a quarter, the company pays 0.42 euros per kilometre.",
+            "The company pays 0.40 euros per kilometre.",
+            None,
+        ),
         (
             "The company pays 0.42 euros per kilometre, for your own car.",
             "The company pays 0.40 euros per kilometre.",
@@ -48,7 +54,7 @@ OWN_CAR = "Should you take your own car, the company pays 0.42 euros per kilomet
 def test_a_value_is_not_freed_of_the_condition_in_front_of_it(
     old: str, new: str, condition: str | None
 ) -> None:
-    wrong = [Wrong(old, "The company pays 0.40 euros per kilometre with an employee's own car.")]
+    wrong = [Wrong(old, "The company pays 0.40 euros per kilometre if employees ride.")]
     if condition is None:
         assert rewrite(old, wrong, Writer(new)) == new
     else:

@@ -398,6 +398,9 @@ def test_the_mean_of_two_adapters_is_that_of_their_maps(tmp_path: Path) -> None:
         wanted = share * one + (1 - share) * two
         assert torch.allclose(found[f"{name}.b"] @ found[f"{name}.a"], wanted, atol=0.1)
     assert float(GGUFReader(both).fields["adapter.lora.alpha"].contents()) == 4.0
+    alone = CliRunner().invoke(export, [given[0], "--share", "0.75", "--out", str(both)])
+    assert alone.exit_code == 2
+    assert "--mean" in alone.output
     torch.save(torch.load(tmp_path / "one.pt") | {"alpha": 4.0}, tmp_path / "one.pt")
     refused = CliRunner().invoke(export, given)
     assert refused.exit_code == 2

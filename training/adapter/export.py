@@ -196,14 +196,21 @@ def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch
 @click.option(
     "--share",
     type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="With --mean, the weight of TRAINED in it.",
+    help="The weight of TRAINED in the mean; default: half.",
 )
 def main(
-    trained: Path, out: Path, architecture: str, rank: int | None, other: Path | None, share: float
+    trained: Path,
+    out: Path,
+    architecture: str,
+    rank: int | None,
+    other: Path | None,
+    share: float | None,
 ) -> None:
     """Export TRAINED, an adapter.pt or state.pt of a run."""
+    if share is not None and other is None:
+        raise click.BadParameter(
+            "is of a mean: name the other file by --mean", param_hint="--share"
+        )
     saved = torch.load(trained, weights_only=True)
     full, adapter = saved["rank"], saved["adapter"]
     scale = float(saved["alpha"]) / full
@@ -211,7 +218,8 @@ def main(
         raise click.BadParameter(f"{trained} has {full}", param_hint="--rank")
     rank = rank or full
     if other is not None:
-        adapter = mean(adapter, fitting(other, adapter.keys(), scale, option="--mean"), share)
+        others = fitting(other, adapter.keys(), scale, option="--mean")
+        adapter = mean(adapter, others, 0.5 if share is None else share)
     if other is not None or rank < full:
         adapter = truncated(adapter, rank)
     alpha = scale * rank
