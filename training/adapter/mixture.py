@@ -46,9 +46,10 @@ AUTHORED = {
     "handbook-people": 0.07,
     "handbook-technical": 0.07,
     "web-checks": 0.07,
-    "web-checks-2": 0.2,
+    "web-checks-2": 0.12,
     "handbook-answers": 0.2,
     "handbook-plain": 0.2,
+    "handbook-long": 0.3,
 }
 
 #: The same by file of sets.

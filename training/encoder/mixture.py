@@ -33,6 +33,7 @@ AUTHORED = {
     "web-checks-2": 0.06,
     "handbook-answers": 0.06,
     "handbook-plain": 0.06,
+    "handbook-long": 0.06,
 }
 
 #: The same by file of sets.
