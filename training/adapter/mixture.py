@@ -69,6 +69,7 @@ SETS = {
     "intranets": 0.15,
     "manuals": 0.15,
     "answers": 0.15,
+    "pages": 0.15,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.

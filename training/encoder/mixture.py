@@ -51,6 +51,7 @@ SETS = {
     "intranets": 0.045,
     "manuals": 0.045,
     "answers": 0.045,
+    "pages": 0.045,
 }
 
 #: The same by public file, with the fewest claims that a premise needs to be drawn.
