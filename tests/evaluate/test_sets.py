@@ -181,12 +181,15 @@ def test_the_sets_that_are_held_out_stay_the_same() -> None:
         "wexcombe-parking",
         "wexel-trail-cameras-documents",
     ]
-    assert len(sets.load(AUTHORED, held_out=False).items) == 232 - 52
+    assert len(sets.load(AUTHORED, held_out=False).items) == 244 - 52
 
 
 def test_training_takes_the_same_rule() -> None:
     for file in sorted(AUTHORED.glob("*.jsonl")):
         trained = {g.title for g in groups.sets(file, held_out=False)}
+        if file.stem == "pages":  # none of its twelve sets is held out
+            assert groups.sets(file, held_out=True) == []
+            continue
         kept = sets.load(file, held_out=True)
         for name, text in kept.documents.items():
             (passage,) = chunk(markdown.load(text.encode(), name))
