@@ -224,6 +224,14 @@ class Settings:
         high=1,
         needs=_NETWORK,
     )
+    conflict_within: float = setting(
+        0.2,
+        "How far from ½ the probability of a claim with such evidence may be for it to be called "
+        "conflicting; beyond that the weightier side decides. 0.5: however far.",
+        low=0,
+        high=0.5,
+        needs=_NETWORK,
+    )
     thresholds: ThresholdsFrom = setting(
         "own",
         "From which certainty on a claim is called supported or contradicted, and not undecided: "

@@ -236,7 +236,7 @@ def test_the_command_on_the_shipped_encoder(tmp_path: Path) -> None:
         f"factcheck bench sets --data {data.name} --assessor fr2 --relation encoder "
         "--set strong=0.4"
     )
-    assert result["settings"].endswith("|strong:0.4|thresholds:own")
+    assert result["settings"].endswith("|strong:0.4|conflict_within:0.2|thresholds:own")
     scores = result["methods"]["fr2"]
     assert (scores["items"], scores["claims"]) == (2, 5)
     confusion = scores["confusion"]

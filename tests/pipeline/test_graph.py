@@ -211,6 +211,36 @@ def test_no_evidence_is_no_conflict_however_little_makes_one() -> None:
 
 
 @pytest.mark.parametrize(
+    ("probability", "within", "expected"),
+    [
+        (0.7, 0.2, Verdict.CONFLICTING),
+        (0.71, 0.2, Verdict.SUPPORTED),
+        (0.3, 0.2, Verdict.CONFLICTING),
+        (0.29, 0.2, Verdict.CONTRADICTED),
+        (0.99, 0.5, Verdict.CONFLICTING),
+        (0.5, 0.0, Verdict.CONFLICTING),
+        (0.51, 0.0, Verdict.SUPPORTED),
+    ],
+)
+def test_where_one_side_outweighs_the_other_it_decides(
+    probability: float, within: float, expected: Verdict
+) -> None:
+    by_id = {c.id: c for c in CONTEXTS}
+    links = [link("c1", "a", E, 0.9), link("c2", "a", C, 0.9)]
+    assert verdict(probability, 0.4, links, by_id, strong=0.5, within=within) is expected
+
+
+def test_a_side_that_is_not_certain_enough_decides_no_conflict() -> None:
+    by_id = {c.id: c for c in CONTEXTS}
+    links = [link("c1", "a", E, 0.9), link("c2", "a", C, 0.9)]
+    bounds = Thresholds(supported=0.5, contradicted=0.5, alpha=0.05)
+    said = verdict(0.8, 0.49, links, by_id, strong=0.5, within=0.2, thresholds=bounds)
+    assert said is Verdict.CONFLICTING
+    said = verdict(0.8, 0.5, links, by_id, strong=0.5, within=0.2, thresholds=bounds)
+    assert said is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize(
     ("probability", "sure", "links", "expected"),
     [
         # the thresholds themselves are certain enough

@@ -70,12 +70,14 @@ def verdict(
     contexts: Mapping[str, Context],
     *,
     strong: float,
+    within: float = 0.5,
     thresholds: Thresholds = NO_THRESHOLDS,
 ) -> Verdict:
     """What to say of an atom.
 
     - ``conflicting``: on both sides some link weighs at least ``strong``, where
-      a link's weight is its probability times its source's prior;
+      a link's weight is its probability times its source's prior, and P is within
+      ``within`` of ½, or not as certain as the threshold of its side;
     - ``supported`` / ``contradicted``: P above / below ½, with a link on that side, and
       as certain as the threshold of that side;
     - ``undecided``: the same, but less certain;
@@ -87,16 +89,20 @@ def verdict(
         links: the links from contexts to this atom.
         contexts: by id, for their priors.
         strong: in [0, 1].
+        within: in [0, 0.5].
         thresholds: by default none, so that nothing is undecided.
     """
     weight = {Verdict.SUPPORTED: 0.0, Verdict.CONTRADICTED: 0.0}
     for link in links:
         side = _SIDES[link.label]
         weight[side] = max(weight[side], link.probability * contexts[link.premise].prior)
-    if 0 < min(weight.values()) >= strong:
+    both = 0 < min(weight.values()) >= strong
+    if both and abs(probability - 0.5) <= within + ROUNDING:
         return Verdict.CONFLICTING
     side = Verdict.SUPPORTED if probability > 0.5 else Verdict.CONTRADICTED
     if weight[side] == 0 or side_of_half(probability) == 0:
         return Verdict.NOT_FOUND
     least = thresholds.supported if side.supports else thresholds.contradicted
-    return side if sure >= least else Verdict.UNDECIDED
+    if sure >= least:
+        return side
+    return Verdict.CONFLICTING if both else Verdict.UNDECIDED

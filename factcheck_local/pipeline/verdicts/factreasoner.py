@@ -224,7 +224,15 @@ def assess_atom(
     sure = certainty(probability, read, contexts)
     return AtomAssessment(
         atom,
-        verdict(probability, sure, own, contexts, strong=settings.strong, thresholds=thresholds),
+        verdict(
+            probability,
+            sure,
+            own,
+            contexts,
+            strong=settings.strong,
+            within=settings.conflict_within,
+            thresholds=thresholds,
+        ),
         probability,
         sure,
         evidence=tuple(
