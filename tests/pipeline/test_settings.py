@@ -164,6 +164,14 @@ def test_runs_of_before_are_read() -> None:
     assert found == Settings(relation="encoder+llm", budget=2)
 
 
+def test_a_run_of_when_any_p_could_be_a_conflicts_stays_one() -> None:
+    for now, then in ((Settings(), 0.5), (Settings(assessor="factscore"), 0.2)):
+        old = now.as_dict()
+        del old["conflict_within"]
+        found = settings_of({"run": {"settings": old}}, "run.json")
+        assert found.conflict_within == then  # of judges it has no effect
+
+
 def test_runs_of_before_s_judges_are_judged() -> None:
     old = Settings(assessor="factbench", atomizer="factbench").as_dict()
     old |= {"assessor": "verify", "atomizer": "verify"}
