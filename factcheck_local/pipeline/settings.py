@@ -329,10 +329,15 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
+#: What a network did before there was a setting for it: it took relations as independent, and any
+#: P could be a conflict's.
+_BEFORE = {"relation_correlation": 0.0, "conflict_within": 0.5}
+
+
 def as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a run of any version under the names and values of this one."""
     kept = {_RENAMED.get(name, name): v for name, v in values.items() if name not in _GONE}
     for name, value in kept.items():
         if name in SETTINGS and isinstance(value, str):
             kept[name] = SETTINGS[name].renamed.get(value, value)
-    return kept
+    return _BEFORE | kept if kept.get("assessor") in GRAPH_ASSESSORS else kept

@@ -99,7 +99,6 @@ def links_of(assessment: Mapping[str, Any]) -> tuple[EvidenceLink, ...]:
 def _settings(values: Mapping[str, Any]) -> Settings:
     """The settings that decide a network; what a run of another version lacks is default."""
     wanted = ("assessor", "factors", "relation_correlation", "source_correlation")
-    # A run from before there was this setting took relations as independent.
-    values = {"relation_correlation": 0.0, **as_named_now(values)}
+    values = as_named_now(values)
     known = {f.name for f in fields(Settings)}.intersection(wanted, values)
     return Settings.effective({name: values[name] for name in known})

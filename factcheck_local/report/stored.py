@@ -54,12 +54,10 @@ def settings_of(assessment: dict[str, Any], name: str) -> Settings:
                 "infers any more",
                 hint="verify the answer again; reports and diffs of the run are made as before",
             )
-        # A run that does not record it was made when any P could be a conflict's.
-        recorded = {"conflict_within": 0.5, **as_named_now(assessment["run"]["settings"])}
         # JSON has no tuples.
         values: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
-            for key, value in recorded.items()
+            for key, value in as_named_now(assessment["run"]["settings"]).items()
         }
         try:
             found = Settings.effective(values)

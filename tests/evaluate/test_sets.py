@@ -187,7 +187,7 @@ def test_the_sets_that_are_held_out_stay_the_same() -> None:
 def test_training_takes_the_same_rule() -> None:
     for file in sorted(AUTHORED.glob("*.jsonl")):
         trained = {g.title for g in groups.sets(file, held_out=False)}
-        if file.stem == "pages":  # none of its twelve sets is held out
+        if file.stem == "pages":  # ``load`` refuses a file without one
             assert groups.sets(file, held_out=True) == []
             continue
         kept = sets.load(file, held_out=True)

@@ -199,15 +199,15 @@ def test_discounting_weakens_and_never_turns(strengths: list[float], correlation
 )
 def test_verdicts(probability: float, links: list[EvidenceLink], expected: Verdict) -> None:
     by_id = {c.id: c for c in CONTEXTS}
-    assert verdict(probability, 0.3, links, by_id, strong=0.5) is expected
+    assert verdict(probability, 0.3, links, by_id, strong=0.5, within=0.5) is expected
 
 
 def test_no_evidence_is_no_conflict_however_little_makes_one() -> None:
     by_id = {c.id: c for c in CONTEXTS}
     one, other = link("c1", "a", E, 0.6), link("c2", "a", C, 0.1)
-    assert verdict(0.5, 0.5, [], by_id, strong=0.0) is Verdict.NOT_FOUND
-    assert verdict(0.8, 0.8, [one], by_id, strong=0.0) is Verdict.SUPPORTED
-    assert verdict(0.8, 0.8, [one, other], by_id, strong=0.0) is Verdict.CONFLICTING
+    assert verdict(0.5, 0.5, [], by_id, strong=0.0, within=0.5) is Verdict.NOT_FOUND
+    assert verdict(0.8, 0.8, [one], by_id, strong=0.0, within=0.5) is Verdict.SUPPORTED
+    assert verdict(0.8, 0.8, [one, other], by_id, strong=0.0, within=0.5) is Verdict.CONFLICTING
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,10 @@ def test_verdicts_with_thresholds(
 ) -> None:
     by_id = {c.id: c for c in CONTEXTS}
     bounds = Thresholds(supported=0.9, contradicted=0.8, alpha=0.05, claims=100)
-    assert verdict(probability, sure, links, by_id, strong=0.5, thresholds=bounds) is expected
+    assert (
+        verdict(probability, sure, links, by_id, strong=0.5, within=0.5, thresholds=bounds)
+        is expected
+    )
 
 
 @given(
@@ -282,8 +285,8 @@ def test_thresholds_only_ever_take_a_verdict_back(
     links = [link("c1", "a", label, p) for label, p in said]
     by_id = {c.id: c for c in CONTEXTS}
     bounds = Thresholds(supported, contradicted, 0.05)
-    before = verdict(probability, sure, links, by_id, strong=0.5)
-    after = verdict(probability, sure, links, by_id, strong=0.5, thresholds=bounds)
+    before = verdict(probability, sure, links, by_id, strong=0.5, within=0.5)
+    after = verdict(probability, sure, links, by_id, strong=0.5, within=0.5, thresholds=bounds)
     if before.decides and sure < (supported if before.supports else contradicted):
         assert after is Verdict.UNDECIDED
     else:

@@ -99,7 +99,10 @@ def test_what_could_be_called_is_what_verdict_then_calls() -> None:
     )
     link = EvidenceLink("c", "a", RelationLabel.ENTAILMENT, 0.9, 0.9)
     by_id = {"c": Context("c", "s", "", "t", 0.9)}
-    said = [verdict(p, p, [link], by_id, strong=0.5, thresholds=found.thresholds) for p in ps]
+    said = [
+        verdict(p, p, [link], by_id, strong=0.5, within=0.5, thresholds=found.thresholds)
+        for p in ps
+    ]
     assert found.supported.found is not None
     assert said.count(YES) == found.supported.found.called == 3
     assert said.count(Verdict.UNDECIDED) == 2

@@ -13,7 +13,7 @@ from training.mixture import Source, in_turn, own_sources, public_sources
 #: has an end, and what would be cut off may be what decides them.
 MOST_PASSAGE_TOKENS = 440
 
-#: Share of a run's tokens, by authored file. What the shipped adapter has not read has a third of
+#: Share of a run's tokens, by authored file. What the shipped adapter has not read has half of
 #: them; of what it has read there is some of each, so that plain documents are not forgotten.
 AUTHORED = {
     "policies": 0.045,

@@ -70,7 +70,7 @@ def verdict(
     contexts: Mapping[str, Context],
     *,
     strong: float,
-    within: float = 0.5,
+    within: float,
     thresholds: Thresholds = NO_THRESHOLDS,
 ) -> Verdict:
     """What to say of an atom.
