@@ -28,12 +28,13 @@ from training.adapter.export import main as export
 from training.adapter.export import taken_up, tensor_name, truncated, weights_of, widened
 from training.adapter.groups import Claim, Group, authored, pairs, sets
 from training.adapter.mixture import MOST_PASSAGE_TOKENS, batches
-from training.adapter.model import LowRank, loss_of
+from training.adapter.model import LowRank
 from training.adapter.packing import Packed, Packer
-from training.adapter.train import rate
+from training.losses import loss_of
 from training.measures import Row
 from training.mixture import Source, without
 from training.overlap import Held
+from training.rates import falling
 
 DATA = Path(__file__).parents[2] / "training" / "data" / "authored"
 
@@ -277,11 +278,11 @@ def test_a_seed_gives_the_same_order(packer: Packer) -> None:
 
 
 def test_the_rate_rises_stays_and_falls() -> None:
-    assert rate(0.0, 1.0) == 0.0
-    assert rate(0.015, 1.0) == pytest.approx(0.5)
-    assert rate(0.3, 1.0) == 1.0
-    assert rate(0.675, 1.0) == pytest.approx(0.5)
-    assert rate(1.0, 1.0) == pytest.approx(0.02)
+    assert falling(0.0, 1.0) == 0.0
+    assert falling(0.015, 1.0) == pytest.approx(0.5)
+    assert falling(0.3, 1.0) == 1.0
+    assert falling(0.675, 1.0) == pytest.approx(0.5)
+    assert falling(1.0, 1.0) == pytest.approx(0.02)
 
 
 def test_names_of_a_gguf_file() -> None:

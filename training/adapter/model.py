@@ -19,7 +19,6 @@ from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
 
 from factcheck_local.models.cores import has_native_bfloat16
 from factcheck_local.pipeline.relation.llm import LABELS as LETTERS
-from training.adapter.groups import LABELS, NOT_ENTAILMENT
 from training.adapter.packing import Packed, Tokenize
 
 ATTENTION = "packed_groups"
@@ -134,28 +133,6 @@ def load(
         return ids
 
     return Adapted(network, tokenize, [tokenize(letter)[0] for letter in LETTERS], alpha)
-
-
-def loss_of(logits: torch.Tensor, labels: list[str], smoothing: float) -> torch.Tensor:
-    """Summed cross entropy of the labels, in nats; of two-way labels that of "entailed or not".
-
-    Args:
-        logits: shape (n, 3).
-        labels: n of them, ``NOT_ENTAILMENT`` among them.
-        smoothing: share of a label's probability that is spread over all three.
-    """
-    log_p = logits.log_softmax(dim=1)
-    three = [i for i, label in enumerate(labels) if label != NOT_ENTAILMENT]
-    two = [i for i, label in enumerate(labels) if label == NOT_ENTAILMENT]
-    total = logits.new_zeros(())
-    if three:
-        gold = torch.tensor([LABELS.index(labels[i]) for i in three], device=logits.device)
-        total = total + F.cross_entropy(
-            logits[three], gold, reduction="sum", label_smoothing=smoothing
-        )
-    if two:
-        total = total - log_p[two, 1:].logsumexp(dim=1).sum()
-    return total
 
 
 def _attention(

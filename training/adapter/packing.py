@@ -56,7 +56,7 @@ class Packer:
 
     def size(self, group: Group) -> int:
         """How many tokens a group takes."""
-        return sum(map(len, self._parts(group)))
+        return sum(map(len, self.parts(group)))
 
     def passage_size(self, group: Group) -> int:
         """How many tokens its passage alone has."""
@@ -69,7 +69,7 @@ class Packer:
         segments, ends = [], []
         for group in groups:
             begin = len(tokens)
-            prefix, *tails = self._parts(group)
+            prefix, *tails = self.parts(group)
             owner = [0] * len(prefix)
             tokens += prefix
             positions += range(len(prefix))
@@ -83,8 +83,8 @@ class Packer:
             torch.tensor(tokens), torch.tensor(positions), tuple(segments), torch.tensor(ends)
         )
 
-    def _parts(self, group: Group) -> list[list[int]]:
-        """The shared beginning, then each claim's own end."""
+    def parts(self, group: Group) -> list[list[int]]:
+        """Ids of the shared beginning, then of each claim's own end."""
         title = group.title or UNTITLED
         system, user = self._prompt.opening(title=title, passage=group.passage)
         prefix = [

@@ -28,10 +28,12 @@ from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from training.adapter.export import taken_up
 from training.adapter.groups import Group
 from training.adapter.mixture import batches, sources
-from training.adapter.model import Adapted, load, loss_of
+from training.adapter.model import Adapted, load
 from training.adapter.packing import Packer
+from training.losses import loss_of
 from training.mixture import without
 from training.overlap import Held
+from training.rates import falling
 from training.resuming import arguments, check_arguments
 
 DATA = Path(__file__).parents[1] / "data"
@@ -123,7 +125,7 @@ def main(
     loss_sum, count_sum = 0.0, 0
     while done.claims < total:
         for group in optimizer.param_groups:
-            group["lr"] = rate(done.claims / total, lr)
+            group["lr"] = falling(done.claims / total, lr)
         loss, count = _step(model, packer, next(stream), smoothing)
         torch.nn.utils.clip_grad_norm_(adapter.values(), 1.0)
         optimizer.step()
@@ -147,11 +149,6 @@ def main(
     torch.save(_saved(model, rank, first_layer), out / "adapter.pt")
     record = {"base": base.name, "from": begin and begin.name, "total": total, "seed": seed}
     (out / "run.json").write_text(json.dumps(record | asdict(done)) + "\n")
-
-
-def rate(progress: float, peak: float) -> float:
-    """Learning rate: 3 % warm-up, constant for a third, then linear to a fiftieth."""
-    return peak * min(1.0, progress / 0.03) * max(0.02, min(1.0, (1.0 - progress) / 0.65))
 
 
 def _saved(model: Adapted, rank: int, first_layer: int) -> dict[str, Any]:

@@ -27,9 +27,9 @@ from factcheck_local.models.cores import has_native_bfloat16
 from factcheck_local.models.loading import read_as_text
 from factcheck_local.models.offline import go_offline, quiet_transformers
 from training.adapter.groups import LABELS, Claim
-from training.adapter.model import loss_of
 from training.encoder.mixture import soft_source, sources
 from training.encoder.reading import Reader, batches
+from training.losses import loss_of
 from training.overlap import Held
 from training.resuming import arguments, check_arguments
 
@@ -92,7 +92,7 @@ def mean_loss(logits: torch.Tensor, claims: Sequence[Claim], smoothing: float) -
     Args:
         logits: shape (n, 3), float32.
         claims: n of them.
-        smoothing: see ``adapter.model.loss_of``.
+        smoothing: see ``losses.loss_of``.
     """
     taught = [i for i, claim in enumerate(claims) if claim.p is not None]
     sure = [i for i, claim in enumerate(claims) if claim.p is None]
