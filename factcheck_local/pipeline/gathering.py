@@ -29,6 +29,7 @@ from factcheck_local.pipeline.retrieval.queries import (
     SHOWN,
     with_headings,
     with_question,
+    with_units,
     write_queries,
 )
 from factcheck_local.pipeline.retrieval.retriever import retrieve_from
@@ -176,6 +177,8 @@ class Gathering(Loaded):
         """What is looked for beside the atoms' own words, by atom."""
         if self.settings.queries == "atom":
             return {}
+        if self.settings.queries == "unit":
+            return with_units(atoms, answer.text)
         if self.settings.queries == "headings":
             return with_headings(atoms, answer.text)
         if self.settings.queries == "question":

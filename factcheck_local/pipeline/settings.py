@@ -18,7 +18,7 @@ from factcheck_local.models.registry import DEFAULT_EMBEDDER, DEFAULT_LLM
 from factcheck_local.pipeline.setting import Needs, Setting, described, setting
 
 AtomizerName = Literal["atoms", "prompted", "factbench", "veriscore"]
-Queries = Literal["atom", "headings", "question", "llm"]
+Queries = Literal["unit", "atom", "headings", "question", "llm"]
 Retrieval = Literal["dense", "lexical", "fused"]
 Tables = Literal["stated", "raw"]
 ThresholdsFrom = Literal["own", "shipped", "none"]
@@ -100,7 +100,8 @@ class Settings:
     k: int = setting(3, "How many passages are retrieved per claim.", low=1, high=1000)
     retrieval: Retrieval = setting(
         "fused",
-        "How passages are found: by meaning (dense), by words (lexical), or by both (fused).",
+        "How passages are found: by meaning (dense), by words (lexical), or by both and by their "
+        "best sentence (fused).",
     )
     where: tuple[str, ...] = setting(
         (), "Conditions that a source has to meet, such as source=policies/** or owner=Legal."
@@ -115,9 +116,10 @@ class Settings:
         "tell it; a name; or none.",
     )
     queries: Queries = setting(
-        "atom",
-        "What is looked for beside the claim: nothing (atom), the claim under its headings in the "
-        "answer, the claim behind the question, or queries that the LLM writes.",
+        "unit",
+        "What is looked for beside the claim: the sentence or item of the answer that it is from, "
+        "under its headings (unit), nothing (atom), the claim under these headings, the claim "
+        "behind the question, or queries that the LLM writes.",
     )
     query_rounds: int = setting(
         1,

@@ -399,6 +399,11 @@ def test_the_mean_of_two_adapters_is_that_of_their_maps(tmp_path: Path) -> None:
         wanted = share * one + (1 - share) * two
         assert torch.allclose(found[f"{name}.b"] @ found[f"{name}.a"], wanted, atol=0.1)
     assert float(GGUFReader(both).fields["adapter.lora.alpha"].contents()) == 4.0
+    exported = [str(tmp_path / "one.gguf"), *given[1:], "--rank", "2"]
+    assert CliRunner().invoke(export, exported).exit_code == 0
+    found = weights_of(both)
+    wanted = (one + two) / 2
+    assert torch.allclose(found[f"{name}.b"] @ found[f"{name}.a"], wanted, atol=0.1)
     alone = CliRunner().invoke(export, [given[0], "--share", "0.75", "--out", str(both)])
     assert alone.exit_code == 2
     assert "--mean" in alone.output

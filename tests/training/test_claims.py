@@ -20,12 +20,12 @@ from factcheck_local.pipeline.claims.atomize.asking import ADAPTED_PROMPT, KINDS
 from factcheck_local.pipeline.claims.split import segment
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
-from training.claims.answers import LabelledAnswer, Part, answers, needs_question
+from training.claims.answers import LabelledAnswer, Part, answers, drawn, needs_question
 from training.claims.corrections import NOTHING, corrections, packed
 from training.claims.measure import items, kinds_right, names_no_subject
 from training.claims.measure_corrections import outcome, summary
 from training.claims.packing import KIND_WEIGHT, Packer
-from training.claims.train import Teacher, _drawn, rate
+from training.claims.train import Teacher, rate
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
 CORRECTIONS = ATOMS.parent / "corrections"
@@ -102,10 +102,10 @@ def test_a_known_organisation_needs_no_question_and_is_read_without_one() -> Non
     answer = LabelledAnswer("How long at Fen Courier?", leave.text, (part,), "Fen Courier")
     assert not needs_question(answer)
     assert needs_question(replace(answer, organisation=None))
-    assert {_drawn(answer, Random(seed)).question for seed in range(20)} == {None}
+    assert {drawn(answer, Random(seed)).question for seed in range(20)} == {None}
     of_leave = replace(part, claims=("Employees of Fen Courier have 25 days of leave.",))
     asked = replace(answer, question="How much leave?", parts=(of_leave,))
-    assert {_drawn(asked, Random(seed)).question for seed in range(20)} == {"How much leave?"}
+    assert {drawn(asked, Random(seed)).question for seed in range(20)} == {"How much leave?"}
 
 
 def test_a_reply_sees_the_answer_and_its_own_part(

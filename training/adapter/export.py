@@ -140,9 +140,7 @@ def fitting(
     Raises:
         click.BadParameter: if its scale is another, or it is on other layers.
     """
-    weights = weights_of(path)
-    alpha = float(GGUFReader(path).fields["adapter.lora.alpha"].contents())
-    own = alpha / next(len(w) for name, w in weights.items() if name.endswith(".a"))
+    weights, _, own = _trained(path)
     if not math.isclose(own, scale, rel_tol=1e-6):
         raise click.BadParameter(
             f"{path} has alpha / rank {own:g}, this run {scale:g}", param_hint=option
@@ -153,6 +151,16 @@ def fitting(
             f"{path} is on other layers than this run: --first-layer {first}", param_hint=option
         )
     return weights
+
+
+def _trained(path: Path) -> tuple[dict[str, torch.Tensor], int, float]:
+    """The weights of a run's file or of an exported one, their rank, and alpha / rank."""
+    if path.suffix != ".gguf":
+        saved = torch.load(path, weights_only=True)
+        return saved["adapter"], saved["rank"], float(saved["alpha"]) / saved["rank"]
+    weights = weights_of(path)
+    rank = next(len(w) for name, w in weights.items() if name.endswith(".a"))
+    return weights, rank, float(GGUFReader(path).fields["adapter.lora.alpha"].contents()) / rank
 
 
 def truncated(weights: Mapping[str, torch.Tensor], rank: int) -> dict[str, torch.Tensor]:
@@ -206,14 +214,12 @@ def main(
     other: Path | None,
     share: float | None,
 ) -> None:
-    """Export TRAINED, an adapter.pt or state.pt of a run."""
+    """Export TRAINED: an adapter.pt or state.pt of a run, or a file that was exported."""
     if share is not None and other is None:
         raise click.BadParameter(
             "is of a mean: name the other file by --mean", param_hint="--share"
         )
-    saved = torch.load(trained, weights_only=True)
-    full, adapter = saved["rank"], saved["adapter"]
-    scale = float(saved["alpha"]) / full
+    adapter, full, scale = _trained(trained)
     if rank is not None and rank > full:
         raise click.BadParameter(f"{trained} has {full}", param_hint="--rank")
     rank = rank or full
@@ -234,7 +240,7 @@ def main(
             packed = quantize(weights.float().contiguous().numpy(), GGMLQuantizationType.Q8_0)
             writer.add_tensor(tensor_name(name), packed, raw_dtype=GGMLQuantizationType.Q8_0)
         else:
-            writer.add_tensor(tensor_name(name), weights.numpy().astype(np.float16))
+            writer.add_tensor(tensor_name(name), weights.float().numpy().astype(np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from factcheck_local.pipeline.claims.split import segment
 
 #: One answer in so many is kept from training.
 HELD_OUT = 6
+#: Share of the answers that do without their question which are read without it; all of those
+#: whose organisation is known, which few of them do.
+WITHOUT_QUESTION = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,13 @@ def needs_question(answer: LabelledAnswer) -> bool:
     asked = content_words(answer.question or "") | numbers(answer.question or "")
     claims = [claim for part in answer.parts for claim in part.claims]
     return any((content_words(c) | numbers(c)) & asked - said for c in claims)
+
+
+def drawn(answer: LabelledAnswer, rng: random.Random) -> LabelledAnswer:
+    """An answer as a run reads it: some without their question, if they do without it."""
+    share = 1.0 if answer.organisation else WITHOUT_QUESTION
+    leave_out = not needs_question(answer) and rng.random() < share
+    return replace(answer, question=None) if leave_out else answer
 
 
 def _parts(row: dict[str, Any]) -> Iterator[Part]:

@@ -15,7 +15,6 @@ import math
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +27,7 @@ from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from training.adapter.export import taken_up
 from training.adapter.model import Adapted, load
-from training.claims.answers import LabelledAnswer, answers, needs_question
+from training.claims.answers import answers, drawn
 from training.claims.corrections import corrections, packed
 from training.claims.packing import Packer, Taught
 from training.resuming import arguments, check_arguments
@@ -37,9 +36,6 @@ DATA = Path(__file__).parents[1] / "data"
 SAVE_SECONDS = 300
 LOG_STEPS = 5
 T = TypeVar("T")
-#: Share of the answers that do without their question which are read without it; all of those
-#: whose organisation is known, which few of them do.
-WITHOUT_QUESTION = 0.4
 #: Tokens that none of the replies has, among which the right one is to be found, too.
 OTHER_TOKENS = 8000
 
@@ -151,7 +147,7 @@ def main(
         taught
         for path in sorted((own / "atoms").glob("*.jsonl"))
         for answer in _part(answers(path, held_out=False), shares.pop(path.stem, 1.0), rng)
-        for taught in packer.pack(_drawn(answer, rng), most=tokens)
+        for taught in packer.pack(drawn(answer, rng), most=tokens)
     ]
     lessons += packed(
         [
@@ -226,13 +222,6 @@ def rate(progress: float, peak: float) -> float:
 def _part(items: Sequence[T], share: float, rng: random.Random) -> list[T]:
     """A share of the items, in another order."""
     return rng.sample(items, round(share * len(items)))
-
-
-def _drawn(answer: LabelledAnswer, rng: random.Random) -> LabelledAnswer:
-    """An answer as this run reads it: some without their question, if they do without it."""
-    share = 1.0 if answer.organisation else WITHOUT_QUESTION
-    leave_out = not needs_question(answer) and rng.random() < share
-    return replace(answer, question=None) if leave_out else answer
 
 
 def _vocabulary(lessons: Sequence[Taught], model: Adapted) -> torch.Tensor:

@@ -18,8 +18,9 @@ import torch
 
 #: Lessons sorted by length together, so that a batch holds little padding.
 POOL = 512
-#: Rows are padded to a multiple of it, as the attention's kernels want them.
-STEP = 64
+#: Rows are padded to a multiple of it: with one of 64 the backward pass of the memory-efficient
+#: attention of torch 2.11 gives gradients that are no numbers where a row has an odd multiple.
+STEP = 128
 NO_LABEL = -1
 
 
@@ -148,7 +149,11 @@ def rows(batch: Sequence[Lesson], read: Sequence[int], said: Sequence[int], devi
     length = padded(max(map(len, batch)))
     tokens = torch.zeros(len(batch), length, dtype=torch.long)
     positions, owners = torch.zeros_like(tokens), torch.zeros_like(tokens)
-    ends, labels, at, wanted, first = [], [], [], [], []
+    ends: list[int] = []
+    labels: list[int] = []
+    at: list[int] = []
+    wanted: list[int] = []
+    first: list[bool] = []
     for row, lesson in enumerate(batch):
         ids, own = list(lesson.shared), [0] * len(lesson.shared)
         where = list(range(len(ids)))
@@ -168,12 +173,17 @@ def rows(batch: Sequence[Lesson], read: Sequence[int], said: Sequence[int], devi
         tokens[row, : len(ids)] = torch.tensor([read[i] for i in ids])
         positions[row, : len(ids)] = torch.tensor(where)
         owners[row, : len(ids)] = torch.tensor(own)
-    columns = (ends, labels, at, [said[i] for i in wanted])
-    numbers = (torch.tensor(c, dtype=torch.long).to(device) for c in columns)
+
+    def on(numbers: list[int]) -> torch.Tensor:
+        return torch.tensor(numbers, dtype=torch.long).to(device)
+
     return Rows(
-        tokens.to(device),
-        positions.to(device),
-        owners.to(device),
-        *numbers,
-        torch.tensor(first, dtype=torch.bool).to(device),
+        tokens=tokens.to(device),
+        positions=positions.to(device),
+        owners=owners.to(device),
+        ends=on(ends),
+        labels=on(labels),
+        at=on(at),
+        wanted=on([said[i] for i in wanted]),
+        first=torch.tensor(first, dtype=torch.bool).to(device),
     )

@@ -33,9 +33,8 @@ from training.adapter.mixture import AUTHORED, SETS
 from training.adapter.packing import Packer, Tokenize
 from training.adapter.train import DATA
 from training.claims import packing as answers_packing
-from training.claims.answers import LabelledAnswer, answers, needs_question
+from training.claims.answers import answers, drawn
 from training.claims.corrections import corrections, packed
-from training.claims.train import WITHOUT_QUESTION
 from training.gpu.lessons import NO_LABEL, Lesson, save
 from training.mixture import STATED, own_sources, public_sources, without
 from training.overlap import Held
@@ -143,7 +142,7 @@ def claims(
             of_taught(taught, path.stem)
             for path in sorted((own / "atoms").glob("*.jsonl"))
             for answer in answers(path, held_out=wanted)
-            for taught in packer.pack(_drawn(answer, rng), most=MOST_TOKENS)
+            for taught in packer.pack(drawn(answer, rng), most=MOST_TOKENS)
         ]
         for path in sorted((own / "corrections").glob("*.jsonl")):
             items = corrections(path, held_out=wanted)
@@ -251,12 +250,6 @@ def of_taught(taught: answers_packing.Taught, source: str) -> Lesson:
     parts = [tokens[a:b] for a, b in pairwise(bounds)]
     begins = [first - begin for first, begin in zip(firsts, bounds, strict=False)]
     return Lesson(tokens[:shared], parts, begins, [NO_LABEL] * len(parts), source)
-
-
-def _drawn(answer: LabelledAnswer, rng: random.Random) -> LabelledAnswer:
-    share = 1.0 if answer.organisation else WITHOUT_QUESTION
-    leave_out = not needs_question(answer) and rng.random() < share
-    return replace(answer, question=None) if leave_out else answer
 
 
 if __name__ == "__main__":

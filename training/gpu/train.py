@@ -162,7 +162,7 @@ def main(
         got = teacher.rows(batch)
         loss = teacher.loss(got, teacher.states(got, adapter, scale), smoothing)
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(adapter.values(), 1.0)
+        torch.nn.utils.clip_grad_norm_(adapter.values(), 1.0, error_if_nonfinite=True)
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.detach())

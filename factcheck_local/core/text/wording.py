@@ -149,6 +149,12 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(_stem(w) for w in words if w not in _FUNCTION_WORDS and not _negates(w))
 
 
+def stems(text: str) -> frozenset[str]:
+    """Stems of all words, each once."""
+    words = (w.lower().replace("’", "'").removesuffix("'s") for w in _WORD.findall(text))
+    return frozenset(map(_stem, words))
+
+
 def content_words(text: str) -> frozenset[str]:
     """The stems of ``content``, each once."""
     return frozenset(content(text))

@@ -1,4 +1,4 @@
-"""Queries beside the atom's own words: with its headings, the question, or by the LLM.
+"""Queries beside the atom's own words: its unit, its headings, the question, or by the LLM.
 
 The LLM's are refined against what they find, as in VERIFY (Bayat et al. 2024,
 "FactBench"): it sees the best passages and either leaves it at that or writes another.
@@ -7,13 +7,14 @@ The LLM's are refined against what they find, as in VERIFY (Bayat et al. 2024,
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.text.wording import content_words, normalised, numbers
-from factcheck_local.core.types import Atom, Context, titled
+from factcheck_local.core.types import Atom, Context, Segment, Span, titled
 from factcheck_local.models.contracts import TextGenerator
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.models.prompts.lines import plain_lines
@@ -75,6 +76,45 @@ def with_headings(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]
         for a in atoms
         if a.span is not None and above.get(a.span)
     }
+
+
+def with_units(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]]:
+    """The unit of the answer that each atom is from, below its headings.
+
+    An atom is worded to stand alone: it names the organisation, which its pages seldom do, and
+    may have lost a word that they have. The unit has the words of whoever read them.
+
+    Args:
+        atoms: those to verify; one that is of no unit of the answer has no query.
+        text: the answer.
+
+    Returns:
+        The heading path, a line end and the unit, by atom id; none where that is the atom itself.
+    """
+    units = segment(text)
+    exact = {unit.span: unit for unit in units}
+    starts = [unit.span.start for unit in units]
+
+    def unit_of(span: Span) -> Segment | None:
+        if span in exact or not units:
+            return exact.get(span)
+        at = max(0, bisect_right(starts, span.start) - 1)
+        near = max(units[at : at + 2], key=lambda unit: _common(unit.span, span))
+        return near if _common(near.span, span) else None
+
+    found: dict[str, tuple[str, ...]] = {}
+    for atom in atoms:
+        unit = unit_of(atom.span) if atom.span else None
+        if unit is not None:
+            query = titled(" > ".join(unit.headings), unit.text)
+            if query != atom.text:
+                found[atom.id] = (query,)
+    return found
+
+
+def _common(one: Span, other: Span) -> int:
+    """Characters that two spans share."""
+    return max(0, min(one.end, other.end) - max(one.start, other.start))
 
 
 def with_question(atoms: Sequence[Atom], question: str | None) -> dict[str, tuple[str, ...]]:

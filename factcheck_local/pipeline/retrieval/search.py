@@ -12,7 +12,7 @@ from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Atom, Context, titled
 from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.models.contracts import Embedder, FloatArray
-from factcheck_local.pipeline.retrieval import about
+from factcheck_local.pipeline.retrieval import about, sentences
 from factcheck_local.pipeline.retrieval.duplicates import near_duplicates
 from factcheck_local.pipeline.retrieval.fusion import reciprocal_rank_fusion
 from factcheck_local.pipeline.retrieval.rerank import RERANKED, Reranker, reorder
@@ -80,9 +80,12 @@ def retrieve(
     vectors = embedder.embed(texts)
     further = [(i, q) for i, a in enumerate(atoms) for q in (queries or {}).get(a.id, ())]
     asked = [*enumerate(texts), *further]
+    # The claims of a unit have one query in common.
+    places = {q: n for n, q in enumerate(dict.fromkeys(q for _, q in further))}
+    further_vectors = embedder.embed(list(places))[[places[q] for _, q in further]]
     found = search(
         [text for _, text in asked],
-        np.concatenate([vectors, embedder.embed([q for _, q in further])]),
+        np.concatenate([vectors, further_vectors]),
         store,
         k if reranker is None else max(k, RERANKED),
         retrieval,
@@ -123,7 +126,8 @@ def search(
         store: where to look.
         k: at least 1.
         retrieval: ``dense`` ranks by the cosine of the embeddings, ``lexical`` by
-            BM25, ``fused`` by both (reciprocal rank fusion).
+            BM25, ``fused`` by both and by the one sentence of each that says most of it, see
+            ``sentences`` (reciprocal rank fusion).
         scope: only passages of these sources; None for all.
         of: the group of each text, numbered from 0, none left out. The rankings of a
             group are fused into one; None makes each text a group of its own.
@@ -151,19 +155,41 @@ def search(
         for group, hits in zip(groups, by_text, strict=True):
             rankings[group].append([id_ for id_, _ in hits])
             weights[group].append(weight)
-    scored = [
-        reciprocal_rank_fusion(of_group, weights=own)
-        for of_group, own in zip(rankings, weights, strict=True)
-    ]
-    ordered = [[id_ for id_, _ in passages] for passages in scored]
+    scored = _fused(rankings, weights)
     known: dict[str, Context] = {}
+    if retrieval == "fused":
+        looked_at = [[id_ for id_, _ in passages[: sentences.LOOKED_AT]] for passages in scored]
+        known = _fetched((id_ for ids in looked_at for id_ in ids), store)
+        # Of the queries of a group the first is the claim itself.
+        claims = dict(reversed(list(zip(groups, texts, strict=True))))
+        read = sentences.by_sentences(
+            [claims[group] for group in range(len(scored))],
+            [[known[id_] for id_ in ids] for ids in looked_at],
+            together=together,
+        )
+        for of_group, own, ranking in zip(rankings, weights, read, strict=True):
+            of_group.append(ranking)
+            own.append(sentences.WEIGHT)
+        scored = _fused(rankings, weights)
+    ordered = [[id_ for id_, _ in passages] for passages in scored]
     if together:
         first = about.DEPTH * k
-        known = _fetched((id_ for ids in ordered for id_ in ids[:first]), store)
+        missing = (id_ for ids in ordered for id_ in ids[:first] if id_ not in known)
+        known |= _fetched(missing, store)
         sources = {id_: context.source for id_, context in known.items()}
         firsts = about.by_documents([passages[:first] for passages in scored], sources, k)
         ordered = [own + ids[first:] for own, ids in zip(firsts, ordered, strict=True)]
     return _different(ordered, store, k, known)
+
+
+def _fused(
+    rankings: Sequence[Sequence[Sequence[str]]], weights: Sequence[Sequence[float]]
+) -> list[list[tuple[str, float]]]:
+    """Of each group its rankings as one, with scores."""
+    return [
+        reciprocal_rank_fusion(of_group, weights=own)
+        for of_group, own in zip(rankings, weights, strict=True)
+    ]
 
 
 def _fetched(ids: Iterable[str], store: ReadableStore) -> dict[str, Context]:
