@@ -318,7 +318,7 @@ def test_an_answer_without_a_store_says_what_to_do(minilm: SentenceTransformerEm
         ({"assessor": "fr9"}, "assessor: expected fr1, fr2, fr3, fr4, got 'fr9'"),
         ({"atomizer": "x"}, "atomizer: expected atoms, prompted, factbench, veriscore, got 'x'"),
         ({"budget": -1}, "budget: expected a whole number from 0, or none, got -1"),
-        ({"queries": "x"}, "queries: expected atom, headings, question, llm, got 'x'"),
+        ({"queries": "x"}, "queries: expected unit, atom, headings, question, llm, got 'x'"),
         ({"query_rounds": -1}, "query_rounds: expected a whole number from 0 to 10, got -1"),
         (
             {"queries": "llm", "query_rounds": 10**12},
@@ -585,6 +585,7 @@ def test_queries_of_the_model_are_notes_never_verdicts(
     [
         ("question", Answer("Guests are treated alike.", None, "How much annual leave is there?")),
         ("headings", Answer("# Annual leave\n\nGuests are treated alike.")),
+        ("unit", Answer("# Annual leave\n\nGuests are treated alike.")),
     ],
 )
 def test_what_surrounds_a_claim_is_looked_for_with_it(

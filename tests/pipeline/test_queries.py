@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -22,6 +23,7 @@ from factcheck_local.pipeline.retrieval.queries import (
     says_found,
     with_headings,
     with_question,
+    with_units,
     write_queries,
 )
 
@@ -166,6 +168,38 @@ def test_an_atom_without_a_place_has_no_headings() -> None:
     assert with_headings([LUNCH], ANSWER) == {}
     elsewhere = Atom("a", "Lunch", "Lunch", span=Span(0, 5))
     assert with_headings([elsewhere], ANSWER) == {}
+
+
+def test_an_atom_goes_with_the_unit_that_it_is_from() -> None:
+    unit = "Coffee is 2 euros."
+    at = ANSWER.index(unit)
+    reworded = Atom("a", "A cup at Acme costs 2 euros.", unit, span=Span(at, at + len(unit)))
+    inside = replace(reworded, id="b", span=Span(at + 7, at + 9))
+    assert with_units([reworded, inside], ANSWER) == {
+        "a": ("Canteen > Further prices:\nCoffee is 2 euros.",),
+        "b": ("Canteen > Further prices:\nCoffee is 2 euros.",),
+    }
+
+
+def test_an_atom_that_is_its_unit_or_of_none_has_no_query_but_itself() -> None:
+    text = "Lunch is from 11:30. Guests pay."
+    same = Atom("a", "Lunch is from 11:30.", "Lunch is from 11:30.", span=Span(0, 20))
+    behind = replace(same, id="b", span=Span(len(text) + 5, len(text) + 9))
+    assert with_units([same, behind, LUNCH], text) == {}
+    assert with_units([same], "") == {}
+
+
+def test_units_of_a_long_answer_are_found_by_place() -> None:
+    text = " ".join(f"Item {i} costs {i} euros." for i in range(50))
+    atoms = []
+    for i in range(50):
+        at = text.index(f"Item {i} costs")
+        # A span that begins in the space before, as a record's may.
+        atoms.append(Atom(str(i), f"It is {i}.", "", span=Span(max(0, at - 1), at + 8)))
+    found = with_units(atoms, text)
+    assert [found[str(i)] for i in range(50)] == [
+        (f"Item {i} costs {i} euros.",) for i in range(50)
+    ]
 
 
 def test_two_queries_at_most_and_the_claim_is_none() -> None:

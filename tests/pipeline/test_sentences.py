@@ -18,7 +18,7 @@ from factcheck_local.pipeline.retrieval.sentences import by_sentences
 
 
 def passage(name: str, text: str, title: str = "") -> Context:
-    return Context(id=name, text=text, source=f"{name}.md", title=title)
+    return Context(id=name, text=text, source=f"{name}.md", title=title, prior=0.9)
 
 
 TOGETHER = passage("together", "Tea is served. The kettle in the kitchen is descaled on Monday.")
@@ -78,10 +78,9 @@ def test_negations_and_little_words_part_near_sentences() -> None:
 
 
 PAGES = {
-    "badges": "# Badges\n\nA lost badge is reported to security. Badges are blue. Visitors get a badge "
-    "at the desk. The desk is staffed from eight. A report is kept. Security has an office.",
-    "doors": "# Doors\n\nDoors close by themselves. Whoever loses a badge tells the desk within an "
-    "hour. The windows are cleaned in spring, the stairs every week.",
+    "badges": "# Badges\n\nBadges are blue. Visitors get a badge at the desk. Lost things are "
+    "kept. Guests are told of it. Lunch takes an hour.",
+    "doors": "# Doors\n\nWhoever loses a badge tells the desk within an hour.",
     "parking": "# Parking\n\nParking is free within the yard. An hour is enough for guests.",
 }
 
@@ -94,10 +93,12 @@ def test_a_fused_search_finds_the_sentence_among_pages_on_the_subject(
     claim = ["A lost badge is told to the desk within an hour."]
     with Store.create(tmp_path / "store", Fingerprint.of(minilm)) as store:
         sync([tmp_path], store, minilm, exclude=["store/**"])
-        (found,) = search(claim, minilm.embed(claim), store, 1, "fused")
-        monkeypatch.setattr(sentences, "WEIGHT", 0.0)
-        (before,) = search(claim, minilm.embed(claim), store, 1, "fused")
-    assert (before[0].source, found[0].source) == ("badges.md", "doors.md")
+        first = {}
+        for weight in (0.0, 10.0):
+            monkeypatch.setattr(sentences, "WEIGHT", weight)
+            (found,) = search(claim, minilm.embed(claim), store, 1, "fused")
+            first[weight] = found[0].source
+    assert first == {0.0: "badges.md", 10.0: "doors.md"}
 
 
 def test_of_a_group_the_claim_is_read_not_its_further_queries(
