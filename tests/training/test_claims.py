@@ -21,10 +21,10 @@ from factcheck_local.pipeline.claims.split import segment
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
 from training.claims.answers import LabelledAnswer, Part, answers, drawn, needs_question
-from training.claims.corrections import NOTHING, corrections, packed
+from training.claims.corrections import NOTHING, corrections, sequences
 from training.claims.measure import items, kinds_right, names_no_subject
 from training.claims.measure_corrections import outcome, summary
-from training.claims.packing import KIND_WEIGHT, Packer
+from training.claims.packing import KIND_WEIGHT, Packer, taught
 from training.claims.train import Teacher, rate
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
@@ -189,23 +189,24 @@ def test_every_correction_is_on_one_side_and_says_why() -> None:
 
 def test_a_corrected_sentence_sees_its_own_source_alone() -> None:
     wrong = corrections(CORRECTIONS, held_out=False)[:4]
-    (taught,) = packed(
+    (sequence,) = sequences(
         wrong,
         tokenize=lambda t: [ord(c) for c in t],
         template=chat_format("chatml"),
         prompt=load_prompt(ADAPTED_CORRECTION),
         most=10**9,
     )
-    ((_, _, sees),) = taught.segments
-    last = int(taught.at.max())
-    read = text_of(taught.tokens[: last + 1][sees[last, : last + 1]])
+    read_at_once = taught(*sequence)
+    ((_, _, sees),) = read_at_once.segments
+    last = int(read_at_once.at.max())
+    read = text_of(read_at_once.tokens[: last + 1][sees[last, : last + 1]])
     assert wrong[-1].passage in read
     assert not any(other.passage in read for other in wrong[:-1])
     assert read.count("Correct the sentence by its source") == 1
-    wanted = text_of(taught.wanted)
+    wanted = text_of(read_at_once.wanted)
     assert wanted == "".join(f"{item.corrected or NOTHING}<|im_end|>" for item in wrong)
     assert NOTHING == SAID_NOTHING
-    assert set(taught.weights.tolist()) == {1.0}
+    assert set(read_at_once.weights.tolist()) == {1.0}
 
 
 def test_a_correction_is_right_as_people_wrote_it() -> None:
@@ -255,7 +256,7 @@ def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
     for layer in network.model.layers[1:]:
         layer.mlp.up_proj = LowRank(layer.mlp.up_proj, 4, 8)
     model = Adapted(network, lambda text: [ord(c) for c in text], [65, 66, 67], 8)
-    (taught, *_) = packed(
+    (sequence, *_) = sequences(
         corrections(CORRECTIONS, held_out=True)[:1],
         tokenize=lambda text: [ord(c) % 300 for c in text],
         template=chat_format("chatml"),
@@ -263,10 +264,11 @@ def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
         most=10,
     )
     teacher = Teacher(model, 1, torch.arange(300))
-    first, weights = teacher.loss(taught, 0)
-    again, _ = teacher.loss(taught, 0)
+    lesson = taught(*sequence)
+    first, weights = teacher.loss(lesson, 0)
+    again, _ = teacher.loss(lesson, 0)
     assert first.dtype == torch.float32
-    assert len(first) == len(weights) == len(taught.wanted)
+    assert len(first) == len(weights) == len(lesson.wanted)
     assert torch.allclose(first, again, atol=0.05), "what the lower layers made is kept"
     assert 4 < first.mean() < 8, "near log 300 without training"
     first.sum().backward()  # type: ignore[no-untyped-call]

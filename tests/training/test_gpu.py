@@ -18,20 +18,21 @@ from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.asking import PROMPT
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
-from training.adapter.export import NAMES
-from training.adapter.groups import LABELS, NOT_ENTAILMENT, Claim, Group
+from training.adapter.groups import NOT_ENTAILMENT, NUMBERS, Claim, Group, soft
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
+from training.adapter.names import NAMES
 from training.adapter.packing import Packer
 from training.claims.answers import answers
+from training.claims.packing import KIND_WEIGHT, taught
 from training.claims.packing import Packer as AnswersPacker
-from training.claims.packing import Taught
 from training.claims.train import DATA
 from training.claims.train import Teacher as AnswersTeacher
 from training.gpu.lessons import STEP, Lesson, batches, padded, read, save
-from training.gpu.model import MAPS, Model
-from training.gpu.prepare import NUMBERS, of_group, of_taught
-from training.gpu.train import FIRST_WEIGHT, Teacher, label_losses
+from training.gpu.model import Model
+from training.gpu.prepare import main as prepare
+from training.gpu.prepare import of_group, of_sequence
+from training.gpu.train import FIRST_WEIGHT, Teacher
 from training.gpu.train import main as train
 from training.gpu.weights import Weights, dequantised, write
 from training.losses import loss_of
@@ -195,35 +196,17 @@ def test_replies_cost_what_they_cost_the_adapter_s_own_training(
 ) -> None:
     packer = AnswersPacker(letters, chat_format("chatml"), load_prompt(PROMPT))
     answer = answers(DATA / "atoms" / "internal.jsonl", held_out=False)[0]
-    taught: Taught = next(iter(packer.pack(answer, most=2500)))
+    sequence = next(iter(packer.sequences(answer, most=2500)))
+    read_by_the_other = taught(*sequence, first=KIND_WEIGHT)
     ids = torch.arange(8, VOCABULARY)
-    losses, weights = AnswersTeacher(adapted, 0, ids).loss(taught, 0)
+    losses, weights = AnswersTeacher(adapted, 0, ids).loss(read_by_the_other, 0)
     adapter = {n: torch.nn.Parameter(p.detach().clone()) for n, p in adapted.adapter.items()}
-    lesson = of_taught(taught, "internal")
-    assert len(lesson.parts) > 1
-    assert [*lesson.shared, *(i for part in lesson.parts for i in part)] == taught.tokens.tolist()
-    got = teacher.rows([lesson])
+    got = teacher.rows([of_sequence(sequence, "internal")])
     nats = teacher.nats(got, teacher.states(got, adapter, ALPHA / RANK))
+    assert len(sequence[1]) > 1
     # The other one keeps what the lower layers made of it in bfloat16.
     assert torch.allclose(nats, losses, atol=0.1)
     assert torch.equal(torch.where(got.first, FIRST_WEIGHT, 1.0), weights)
-
-
-def test_a_lone_part_is_a_lesson_too() -> None:
-    packer = AnswersPacker(letters, chat_format("chatml"), load_prompt(PROMPT))
-    answer = answers(DATA / "atoms" / "internal.jsonl", held_out=False)[0]
-    taught = next(iter(packer.pack(answer, most=1)))
-    lesson = of_taught(taught, "internal")
-    assert len(lesson.parts) == 1
-    assert [*lesson.shared, *lesson.parts[0]] == taught.tokens.tolist()
-    assert lesson.parts[0][lesson.begins[0] :] == taught.wanted.tolist()
-
-
-def test_one_by_one_the_losses_add_up_to_the_sum() -> None:
-    labels = [*LABELS, NOT_ENTAILMENT]
-    logits = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
-    found = label_losses(logits.log_softmax(1), torch.tensor([NUMBERS[x] for x in labels]), 0.1)
-    assert found.sum().item() == pytest.approx(loss_of(logits, labels, 0.1).item(), rel=1e-5)
 
 
 def lesson(size: int, source: str = "own") -> Lesson:
@@ -274,4 +257,22 @@ def test_a_run_learns_and_says_what_it_did(folder: Path, packer: Packer, tmp_pat
     assert about["lessons"] == about["of_lessons"] == 80
     saved = torch.load(out / "adapter.pt", weights_only=True)
     assert (saved["rank"], saved["alpha"], saved["first_layer"]) == (RANK, ALPHA, 1)
-    assert len(saved["adapter"]) == 2 * len(MAPS) * (LAYERS - 1)
+    assert len(saved["adapter"]) == 2 * len(NAMES) * (LAYERS - 1)
+    again = [*map(str, command), "--device", "cpu", "--out", str(out)]
+    begun = ["--from", str(out / "adapter.pt")]
+    for wrong, said in ((["--alpha", "4"], "alpha / rank 2"), (["--first-layer", "2"], "layer 1")):
+        refused = CliRunner().invoke(train, [*again, *begun, *wrong])
+        assert refused.exit_code == 2
+        assert said in refused.output
+    (tmp_path / "measured.jsonl").write_text(
+        "".join(
+            json.dumps({"title": "t", "premise": "p", "hypothesis": f"h{i}"}) + "\n"
+            for i in range(4)
+        )
+    )
+    made = ["soft", "--asked", tmp_path / "measured.pt", "--answers", out / "answers.pt"]
+    made += ["--out", tmp_path / "soft.jsonl"]
+    assert CliRunner().invoke(prepare, list(map(str, made))).exit_code == 0
+    (group,) = soft(tmp_path / "soft.jsonl")
+    assert [claim.text for claim in group.claims] == ["h0", "h1", "h2", "h3"]
+    assert group.claims[0].p == pytest.approx(asked[0].exp().tolist())

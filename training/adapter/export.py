@@ -25,17 +25,10 @@ from gguf.quants import dequantize, quantize
 
 from factcheck_local.models.adapters import Adapter, adapter_folder
 from factcheck_local.models.cards import sha256_of
+from training.adapter.names import NAMES
 
-#: A linear map's name in torch -> in a GGUF file.
-NAMES = {
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
+#: What a GGUF file begins with.
+GGUF = b"GGUF"
 #: Weights of a row that Q8_0 keeps together.
 BLOCK = 32
 
@@ -155,7 +148,9 @@ def fitting(
 
 def _trained(path: Path) -> tuple[dict[str, torch.Tensor], int, float]:
     """The weights of a run's file or of an exported one, their rank, and alpha / rank."""
-    if path.suffix != ".gguf":
+    with path.open("rb") as file:
+        exported = file.read(len(GGUF)) == GGUF
+    if not exported:
         saved = torch.load(path, weights_only=True)
         return saved["adapter"], saved["rank"], float(saved["alpha"]) / saved["rank"]
     weights = weights_of(path)

@@ -23,6 +23,9 @@ LABELS = ("entailment", "contradiction", "neutral")
 #: A label of two-way sets: anything but entailment.
 NOT_ENTAILMENT = "not_entailment"
 
+#: A label as a number, as ``losses.label_losses`` reads it.
+NUMBERS = {label: number for number, label in enumerate((*LABELS, NOT_ENTAILMENT))}
+
 #: One in so many is held out, by kind of source; ``evaluate.data.sets`` has the rule for sets.
 HELD_OUT = {"authored": 12, "pairs": 12, "check-covid": 6, "scifact": 6}
 

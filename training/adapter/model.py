@@ -19,15 +19,10 @@ from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
 
 from factcheck_local.models.cores import has_native_bfloat16
 from factcheck_local.pipeline.relation.llm import LABELS as LETTERS
+from training.adapter.names import NAMES
 from training.adapter.packing import Packed, Tokenize
 
 ATTENTION = "packed_groups"
-
-#: The linear maps of a layer, where they are.
-PARTS = {
-    "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
-    "mlp": ("gate_proj", "up_proj", "down_proj"),
-}
 
 
 class LowRank(nn.Module):
@@ -123,10 +118,10 @@ def load(
     network.to(device)
     network.requires_grad_(False)
     for layer in network.model.layers[first_layer:]:
-        for block, names in PARTS.items():
-            for name in names:
-                place = getattr(layer, block)
-                setattr(place, name, LowRank(getattr(place, name), rank, alpha))
+        for where in NAMES:
+            block, name = where.split(".")
+            place = getattr(layer, block)
+            setattr(place, name, LowRank(getattr(place, name), rank, alpha))
 
     def tokenize(text: str) -> list[int]:
         ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]

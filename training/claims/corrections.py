@@ -14,7 +14,7 @@ from factcheck_local.models.chat_format import ChatFormat
 from factcheck_local.models.prompts import Prompt
 from training.adapter.packing import Tokenize
 from training.claims.answers import is_held_out
-from training.claims.packing import Taught, taught
+from training.claims.packing import Sequenced, Tail, in_sequences
 
 #: The reply where the source does not say what is right.
 NOTHING = "-"
@@ -51,14 +51,14 @@ def corrections(place: Path, *, held_out: bool) -> list[LabelledCorrection]:
     ]
 
 
-def packed(
+def sequences(
     items: Sequence[LabelledCorrection],
     *,
     tokenize: Tokenize,
     template: ChatFormat,
     prompt: Prompt,
     most: int,
-) -> Iterator[Taught]:
+) -> Iterator[Sequenced]:
     """The items with their replies, as many at once as ``most`` tokens hold, one at least.
 
     Args:
@@ -71,8 +71,8 @@ def packed(
     end = tokenize(template.close("assistant").rstrip("\n"))
     closing = tokenize(template.close("user")) + tokenize(template.open("assistant"))
     opening = tokenize(template.open("user", "system"))
+    tails: list[Tail] = []
     prefix: list[int] = []
-    tails: list[tuple[list[int], int]] = []
     for item in items:
         system, user = prompt.opening(
             title=item.title,
@@ -85,10 +85,5 @@ def packed(
             prefix = tokenize(template.open("system")) + tokenize(system.content)
             prefix += tokenize(template.close("system")) + opening
         front = tokenize(user.content) + closing
-        tail = front + tokenize(item.corrected or NOTHING) + end
-        if tails and len(prefix) + sum(len(t) for t, _ in tails) + len(tail) > most:
-            yield taught(prefix, tails)
-            tails = []
-        tails.append((tail, len(front)))
-    if tails:
-        yield taught(prefix, tails)
+        tails.append((front + tokenize(item.corrected or NOTHING) + end, len(front)))
+    return in_sequences(prefix, tails, most)

@@ -7,7 +7,7 @@ The tokens are those that ``models.llama_cpp`` makes of the same prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +20,13 @@ from training.claims.answers import LabelledAnswer, Part
 
 #: Weight in the loss of the word that says the kind, beside 1 for each token of the claims.
 KIND_WEIGHT = 4.0
+
+
+#: Ids of a part with its reply, and where the reply begins among them.
+Tail = tuple[list[int], int]
+
+#: What is shared, and the tails of one sequence.
+Sequenced = tuple[list[int], list[Tail]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +67,12 @@ class Packer:
 
     def pack(self, answer: LabelledAnswer, *, most: int) -> Iterator[Taught]:
         """The answer with its parts, as many at once as ``most`` tokens hold, one at least."""
-        prefix = self._prefix(answer)
-        tails: list[tuple[list[int], int]] = []
-        for part in answer.parts:
-            tail, begin = self._tail(part)
-            if tails and len(prefix) + sum(len(t) for t, _ in tails) + len(tail) > most:
-                yield taught(prefix, tails, first=KIND_WEIGHT)
-                tails = []
-            tails.append((tail, begin))
-        if tails:
+        for prefix, tails in self.sequences(answer, most=most):
             yield taught(prefix, tails, first=KIND_WEIGHT)
+
+    def sequences(self, answer: LabelledAnswer, *, most: int) -> Iterator[Sequenced]:
+        """The same as ids: what all parts share, and those of each sequence."""
+        return in_sequences(self._prefix(answer), map(self._tail, answer.parts), most)
 
     def _prefix(self, answer: LabelledAnswer) -> list[int]:
         system, user = self._prompt.opening(question=answer.asked, answer=answer.text)
@@ -81,7 +84,7 @@ class Packer:
             *self._tokenize(user.content),
         ]
 
-    def _tail(self, part: Part) -> tuple[list[int], int]:
+    def _tail(self, part: Part) -> Tail:
         """A part with its reply, and where the reply begins."""
         headings = " > ".join(part.segment.headings)
         text = " ".join(uncited(part.segment.text).split())
@@ -94,9 +97,19 @@ class Packer:
         return front + reply + end, len(front)
 
 
-def taught(
-    prefix: Sequence[int], tails: Sequence[tuple[list[int], int]], *, first: float = 1.0
-) -> Taught:
+def in_sequences(prefix: list[int], tails: Iterable[Tail], most: int) -> Iterator[Sequenced]:
+    """What is shared with as many tails at once as ``most`` tokens hold, one at least."""
+    together: list[Tail] = []
+    for tail in tails:
+        if together and len(prefix) + sum(len(t) for t, _ in (*together, tail)) > most:
+            yield prefix, together
+            together = []
+        together.append(tail)
+    if together:
+        yield prefix, together
+
+
+def taught(prefix: Sequence[int], tails: Sequence[Tail], *, first: float = 1.0) -> Taught:
     """What is shared and what stands behind it, each with its own reply, as one sequence.
 
     Args:

@@ -28,8 +28,8 @@ from factcheck_local.models.prompts import load_prompt
 from training.adapter.export import taken_up
 from training.adapter.model import Adapted, load
 from training.claims.answers import answers, drawn
-from training.claims.corrections import corrections, packed
-from training.claims.packing import Packer, Taught
+from training.claims.corrections import corrections, sequences
+from training.claims.packing import Packer, Taught, taught
 from training.resuming import arguments, check_arguments
 
 DATA = Path(__file__).parents[1] / "data"
@@ -149,17 +149,21 @@ def main(
         for answer in _part(answers(path, held_out=False), shares.pop(path.stem, 1.0), rng)
         for taught in packer.pack(drawn(answer, rng), most=tokens)
     ]
-    lessons += packed(
-        [
-            wrong
-            for path in sorted((own / "corrections").glob("*.jsonl"))
-            for wrong in _part(corrections(path, held_out=False), shares.pop(path.stem, 1.0), rng)
-        ],
-        tokenize=model.tokenize,
-        template=chat_format(template),
-        prompt=load_prompt(CORRECT),
-        most=tokens,
-    )
+    wrong = [
+        item
+        for path in sorted((own / "corrections").glob("*.jsonl"))
+        for item in _part(corrections(path, held_out=False), shares.pop(path.stem, 1.0), rng)
+    ]
+    lessons += [
+        taught(prefix, tails)
+        for prefix, tails in sequences(
+            wrong,
+            tokenize=model.tokenize,
+            template=chat_format(template),
+            prompt=load_prompt(CORRECT),
+            most=tokens,
+        )
+    ]
     if shares:
         raise click.BadParameter(f"no file {', '.join(shares)} in {own}", param_hint="--sample")
     size = sum(len(taught.tokens) for taught in lessons)

@@ -12,20 +12,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from training.adapter.names import NAMES
 from training.gpu.lessons import Rows
 from training.gpu.weights import Weights
 
-#: A linear map's name in a GGUF file -> in torch, as ``training.adapter.export`` has it.
-MAPS = {
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
 BIASED = ("attn_q", "attn_k", "attn_v")
+
+_TORCH = {name: theirs for theirs, name in NAMES.items()}
 
 
 class Model:
@@ -49,7 +42,9 @@ class Model:
         self.words = get("token_embd.weight")
         self.said = get("output.weight")
         self._last = get("output_norm.weight")
-        self._maps = {(i, n): get(f"blk.{i}.{n}.weight") for i in range(self.layers) for n in MAPS}
+        self._maps = {
+            (i, n): get(f"blk.{i}.{n}.weight") for i in range(self.layers) for n in NAMES.values()
+        }
         self._biases = {
             (i, n): get(f"blk.{i}.{n}.bias") for i in range(self.layers) for n in BIASED
         }
@@ -63,7 +58,7 @@ class Model:
         """An adapter that changes nothing, by its names in ``training.adapter``."""
         found = {}
         for layer in range(first_layer, self.layers):
-            for name, theirs in MAPS.items():
+            for theirs, name in NAMES.items():
                 outputs, inputs = self._maps[layer, name].shape
                 a = torch.empty(rank, inputs, device=self.device)
                 nn.init.kaiming_uniform_(a, a=math.sqrt(5))
@@ -100,7 +95,7 @@ class Model:
         self, layer: int, name: str, x: torch.Tensor, low: dict[str, torch.Tensor], scale: float
     ) -> torch.Tensor:
         found = F.linear(x, self._maps[layer, name], self._biases.get((layer, name)))
-        where = f"model.layers.{layer}.{MAPS[name]}"
+        where = f"model.layers.{layer}.{_TORCH[name]}"
         if f"{where}.a" not in low:
             return found
         narrow = F.linear(x, low[f"{where}.a"]) * scale

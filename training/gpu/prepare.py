@@ -16,10 +16,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import click
+import torch
 from transformers import AutoTokenizer
 
 from factcheck_local.correct.replace import ADAPTED_PROMPT as CORRECT
@@ -27,20 +27,19 @@ from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from factcheck_local.pipeline.relation.tables import stated
-from training.adapter.groups import LABELS, NOT_ENTAILMENT, Claim, Group
+from training.adapter.groups import NUMBERS, Claim, Group
 from training.adapter.measure import held_out as measured_groups
 from training.adapter.mixture import AUTHORED, SETS
 from training.adapter.packing import Packer, Tokenize
 from training.adapter.train import DATA
-from training.claims import packing as answers_packing
 from training.claims.answers import answers, drawn
-from training.claims.corrections import corrections, packed
+from training.claims.corrections import corrections, sequences
+from training.claims.packing import Packer as AnswersPacker
+from training.claims.packing import Sequenced
 from training.gpu.lessons import NO_LABEL, Lesson, save
 from training.mixture import STATED, own_sources, public_sources, without
 from training.overlap import Held
 
-#: A label as a number: that of ``LABELS``, or behind them.
-NUMBERS = {label: i for i, label in enumerate((*LABELS, NOT_ENTAILMENT))}
 MOST_PASSAGE_TOKENS = 640
 #: Of a public file: how often it is read, and the fewest claims that a premise needs.
 PUBLIC = {
@@ -135,21 +134,21 @@ def claims(
     """Answers with the claims of their parts, and sentences to be corrected."""
     rng = random.Random(seed)
     tokenize = tokenizer_of(base)
-    packer = answers_packing.Packer(tokenize, chat_format(template), load_prompt("claims"))
+    packer = AnswersPacker(tokenize, chat_format(template), load_prompt("claims"))
     found: list[Lesson] = []
     for _ in range(epochs):
         lessons = [
-            of_taught(taught, path.stem)
+            of_sequence(sequence, path.stem)
             for path in sorted((own / "atoms").glob("*.jsonl"))
             for answer in answers(path, held_out=wanted)
-            for taught in packer.pack(drawn(answer, rng), most=MOST_TOKENS)
+            for sequence in packer.sequences(drawn(answer, rng), most=MOST_TOKENS)
         ]
         for path in sorted((own / "corrections").glob("*.jsonl")):
             items = corrections(path, held_out=wanted)
             rng.shuffle(items)
             lessons += [
-                of_taught(taught, path.stem)
-                for taught in packed(
+                of_sequence(sequence, path.stem)
+                for sequence in sequences(
                     items,
                     tokenize=tokenize,
                     template=chat_format(template),
@@ -205,6 +204,25 @@ def asked(base: Path, paths: tuple[Path, ...], template: str, out: Path) -> None
     _write(groups, relation_packer(base, template), out)
 
 
+@main.command()
+@click.option("--asked", "place", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--answers", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def soft(place: Path, answers: Path, out: Path) -> None:
+    """A run's answers.pt and the pairs of ``asked`` as ``encoder.train --soft`` reads them."""
+    rows = [json.loads(line) for line in place.with_suffix(".jsonl").read_text().splitlines()]
+    probabilities = torch.load(answers, weights_only=True)["log_p"].exp().tolist()
+    if len(rows) != len(probabilities):
+        raise click.BadParameter(
+            f"{answers} has {len(probabilities)} pairs, {place} {len(rows)}", param_hint="--answers"
+        )
+    with out.open("w", encoding="utf-8") as lines:
+        for row, p in zip(rows, probabilities, strict=True):
+            kept = {name: row[name] for name in ("title", "premise", "hypothesis")}
+            lines.write(json.dumps(kept | {"p": p}) + "\n")
+    click.echo(f"{len(rows)} pairs")
+
+
 def _write(groups: Sequence[Group], packer: Packer, out: Path) -> None:
     save([of_group(group, packer) for group in groups], out)
     with out.with_suffix(".jsonl").open("w", encoding="utf-8") as lines:
@@ -239,17 +257,11 @@ def of_group(group: Group, packer: Packer) -> Lesson:
     return Lesson(shared, parts, [len(part) for part in parts], labels, group.source)
 
 
-def of_taught(taught: answers_packing.Taught, source: str) -> Lesson:
+def of_sequence(sequence: Sequenced, source: str) -> Lesson:
     """An answer or corrections, with the replies to their parts."""
-    tokens, at = taught.tokens.tolist(), taught.at.tolist()
-    positions = taught.positions.tolist()
-    starts = [i for i in range(1, len(tokens)) if positions[i] != positions[i - 1] + 1]
-    shared = positions[starts[0]] if starts else at[0]
-    bounds = [shared, *starts, len(tokens)]
-    firsts = [a + 1 for i, a in enumerate(at) if i == 0 or a != at[i - 1] + 1]
-    parts = [tokens[a:b] for a, b in pairwise(bounds)]
-    begins = [first - begin for first, begin in zip(firsts, bounds, strict=False)]
-    return Lesson(tokens[:shared], parts, begins, [NO_LABEL] * len(parts), source)
+    prefix, tails = sequence
+    parts, begins = [ids for ids, _ in tails], [begin for _, begin in tails]
+    return Lesson(prefix, parts, begins, [NO_LABEL] * len(parts), source)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ what it makes of ``--measured``: log probabilities of the labels, or nats of eac
 from __future__ import annotations
 
 import json
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,13 @@ from torch import nn
 from training.gpu.lessons import Lesson, Rows, batches, read, rows
 from training.gpu.model import Model
 from training.gpu.weights import Weights
+from training.losses import label_losses
 from training.rates import falling
 
 LOG_SECONDS = 10.0
 SAVE_SECONDS = 60.0
 #: Weight in the loss of a reply's first token, which says the kind of a part.
 FIRST_WEIGHT = 4.0
-#: The number of a label of two-way sets: anything but the first.
-TWO_WAY = 3
 
 
 class Teacher:
@@ -76,24 +76,8 @@ class Teacher:
         return total
 
 
-def label_losses(log_p: torch.Tensor, labels: torch.Tensor, smoothing: float) -> torch.Tensor:
-    """Cross entropy of each label, in nats; of two-way ones that of "entailed or not".
-
-    The same as the sum of ``training.losses.loss_of``, one by one.
-
-    Args:
-        log_p: shape (n, 3).
-        labels: shape (n,), ``TWO_WAY`` among them.
-        smoothing: share of a label's probability that is spread over all three.
-    """
-    two = labels == TWO_WAY
-    gold = log_p.gather(1, labels.masked_fill(two, 0)[:, None]).squeeze(1)
-    three_way = -(1.0 - smoothing) * gold - smoothing * log_p.mean(dim=1)
-    return torch.where(two, -log_p[:, 1:].logsumexp(dim=1), three_way)
-
-
 @click.command()
-@click.option("--weights", "file", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--weights", "folder", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--lessons", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--measured", type=click.Path(exists=True, path_type=Path))
 @click.option(
@@ -114,7 +98,7 @@ def label_losses(log_p: torch.Tensor, labels: torch.Tensor, smoothing: float) ->
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 def main(
-    file: Path,
+    folder: Path,
     lessons: Path,
     measured: Path | None,
     asked: Path | None,
@@ -135,14 +119,14 @@ def main(
     torch.manual_seed(seed)
     out.mkdir(parents=True, exist_ok=True)
     here = time.monotonic()
-    weights = Weights(file)
+    weights = Weights(folder)
     model = Model(weights, device)
     read_ones = read(lessons)
     teacher = Teacher(model, weights, letters)
     adapter = model.fresh(rank, first_layer)
     scale = alpha / rank
     if begin is not None:
-        _restore(adapter, torch.load(begin, weights_only=True)["adapter"])
+        _restore(adapter, begin, scale)
     click.echo(f"loaded in {time.monotonic() - here:.1f} s, {len(read_ones)} lessons", err=True)
     about = {"rank": rank, "alpha": alpha, "first_layer": first_layer}
     kept = read(measured) if measured else []
@@ -201,12 +185,28 @@ def _places(vocabulary: Sequence[int]) -> list[int]:
     return found
 
 
-def _restore(adapter: dict[str, nn.Parameter], weights: dict[str, torch.Tensor]) -> None:
-    """Put saved weights in their places; of a lower rank, beside fresh ones. Others stay fresh."""
+def _restore(adapter: dict[str, nn.Parameter], path: Path, scale: float) -> None:
+    """Put a run's weights in their places; of a lower rank, beside fresh ones. Others stay fresh.
+
+    Raises:
+        click.BadParameter: if they stand for other maps here: by their scale, their rank or layer.
+    """
+    saved = torch.load(path, weights_only=True)
+    own = saved["alpha"] / saved["rank"]
+    if not math.isclose(own, scale, rel_tol=1e-6):
+        raise click.BadParameter(
+            f"{path} has alpha / rank {own:g}, this run {scale:g}", param_hint="--from"
+        )
+    theirs = saved["adapter"]
+    if saved["rank"] > len(next(iter(adapter.values()))) or theirs.keys() - adapter.keys():
+        raise click.BadParameter(
+            f"{path} has rank {saved['rank']} from layer {saved['first_layer']} on: --rank, "
+            "--first-layer",
+            param_hint="--from",
+        )
     with torch.no_grad():
-        for name, values in weights.items():
-            parameter = adapter[name]
-            parameter[: values.shape[0], : values.shape[1]] = values.to(parameter)
+        for name, values in theirs.items():
+            adapter[name][: values.shape[0], : values.shape[1]] = values.to(adapter[name])
 
 
 def _save(adapter: dict[str, nn.Parameter], about: dict[str, Any], path: Path) -> None:
@@ -227,7 +227,7 @@ def _scores(
     labelled: dict[int, torch.Tensor] = {}
     nats, firsts = [], []
     with torch.no_grad():
-        for batch in _sorted(lessons, 2 * tokens):
+        for batch in batches(lessons, 2 * tokens, None):
             got = teacher.rows(batch)
             states = teacher.states(got, adapter, scale)
             found = teacher.log_p(got, states).cpu()
@@ -245,10 +245,6 @@ def _scores(
         "nats": torch.cat(nats) if nats else empty,
         "first": torch.cat(firsts) if firsts else empty.bool(),
     }
-
-
-def _sorted(lessons: Sequence[Lesson], tokens: int) -> Iterator[list[Lesson]]:
-    yield from batches(lessons, tokens, None)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ lexical on purpose: they cannot be talked into anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache
 from math import prod
@@ -145,14 +145,18 @@ def _stem(word: str) -> str:
 
 def content(text: str) -> tuple[str, ...]:
     """Stems of the words that carry the meaning, in order, negations left out."""
-    words = (w.lower().replace("’", "'").removesuffix("'s") for w in _WORD.findall(text))
+    words = _lowered(text)
     return tuple(_stem(w) for w in words if w not in _FUNCTION_WORDS and not _negates(w))
+
+
+def _lowered(text: str) -> Iterator[str]:
+    """The words of a text in lower case, without a genitive's s."""
+    return (w.lower().replace("’", "'").removesuffix("'s") for w in _WORD.findall(text))
 
 
 def stems(text: str) -> frozenset[str]:
     """Stems of all words, each once."""
-    words = (w.lower().replace("’", "'").removesuffix("'s") for w in _WORD.findall(text))
-    return frozenset(map(_stem, words))
+    return frozenset(map(_stem, _lowered(text)))
 
 
 def content_words(text: str) -> frozenset[str]:

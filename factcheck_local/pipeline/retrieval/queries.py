@@ -92,15 +92,13 @@ def with_units(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]]:
         The heading path, a line end and the unit, by atom id; none where that is the atom itself.
     """
     units = segment(text)
-    exact = {unit.span: unit for unit in units}
     starts = [unit.span.start for unit in units]
 
     def unit_of(span: Span) -> Segment | None:
-        if span in exact or not units:
-            return exact.get(span)
+        # The one that begins last before the span, or the next, where the span begins early.
         at = max(0, bisect_right(starts, span.start) - 1)
-        near = max(units[at : at + 2], key=lambda unit: _common(unit.span, span))
-        return near if _common(near.span, span) else None
+        near = [unit for unit in units[at : at + 2] if unit.span.overlaps(span)]
+        return max(near, key=lambda unit: _common(unit.span, span), default=None)
 
     found: dict[str, tuple[str, ...]] = {}
     for atom in atoms:
@@ -113,8 +111,8 @@ def with_units(atoms: Sequence[Atom], text: str) -> dict[str, tuple[str, ...]]:
 
 
 def _common(one: Span, other: Span) -> int:
-    """Characters that two spans share."""
-    return max(0, min(one.end, other.end) - max(one.start, other.start))
+    """Characters that two overlapping spans share."""
+    return min(one.end, other.end) - max(one.start, other.start)
 
 
 def with_question(atoms: Sequence[Atom], question: str | None) -> dict[str, tuple[str, ...]]:

@@ -58,17 +58,19 @@ def retrieve_from(
     further = [(i, q) for i, a in enumerate(atoms) for q in (queries or {}).get(a.id, ())]
     asked = [*enumerate(texts), *further]
     depth = k if reranker is None else max(k, RERANKED)
-    answers = retriever.retrieve([text for _, text in asked], depth) if asked else ()
-    if len(answers) != len(asked):
+    # The claims of a unit have one query in common, which a database need not answer twice.
+    places = {text: n for n, text in enumerate(dict.fromkeys(text for _, text in asked))}
+    answers = retriever.retrieve(list(places), depth) if asked else ()
+    if len(answers) != len(places):
         raise InputError(
-            f"{retriever.name}: expected passages for {len(asked)} queries, got {len(answers)}"
+            f"{retriever.name}: expected passages for {len(places)} queries, got {len(answers)}"
         )
     known = _known(retriever.name, answers)
     if both := known.keys() & {a.id for a in atoms}:
         raise InputError(f"{retriever.name}: the id {min(both)} is a passage's and a claim's")
     rankings: list[list[list[str]]] = [[] for _ in texts]
-    for (i, _), answer in zip(asked, answers, strict=True):
-        rankings[i].append(list(dict.fromkeys(c.id for c in answer)))
+    for i, text in asked:
+        rankings[i].append(list(dict.fromkeys(c.id for c in answers[places[text]])))
     # One ranking is taken as it is: fusion orders ties by id.
     ordered = [
         own[0] if len(own) == 1 else [id_ for id_, _ in reciprocal_rank_fusion(own)]

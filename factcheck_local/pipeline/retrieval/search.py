@@ -158,26 +158,25 @@ def search(
     scored = _fused(rankings, weights)
     known: dict[str, Context] = {}
     if retrieval == "fused":
-        looked_at = [[id_ for id_, _ in passages[: sentences.LOOKED_AT]] for passages in scored]
+        claims: dict[int, str] = {}
+        for group, text in zip(groups, texts, strict=True):
+            claims.setdefault(group, text)  # the first query of a group is the claim itself
+        looked_at = [[id_ for id_, _ in best[: sentences.LOOKED_AT]] for best in scored]
         known = _fetched((id_ for ids in looked_at for id_ in ids), store)
-        # Of the queries of a group the first is the claim itself.
-        claims = dict(reversed(list(zip(groups, texts, strict=True))))
-        read = sentences.by_sentences(
-            [claims[group] for group in range(len(scored))],
-            [[known[id_] for id_ in ids] for ids in looked_at],
-            together=together,
-        )
+        passages = [[known[id_] for id_ in ids] for ids in looked_at]
+        by_group = [claims[group] for group in range(len(scored))]
+        read = sentences.by_sentences(by_group, passages, together=together)
         for of_group, own, ranking in zip(rankings, weights, read, strict=True):
             of_group.append(ranking)
             own.append(sentences.WEIGHT)
         scored = _fused(rankings, weights)
-    ordered = [[id_ for id_, _ in passages] for passages in scored]
+    ordered = [[id_ for id_, _ in of_group] for of_group in scored]
     if together:
         first = about.DEPTH * k
         missing = (id_ for ids in ordered for id_ in ids[:first] if id_ not in known)
         known |= _fetched(missing, store)
         sources = {id_: context.source for id_, context in known.items()}
-        firsts = about.by_documents([passages[:first] for passages in scored], sources, k)
+        firsts = about.by_documents([of_group[:first] for of_group in scored], sources, k)
         ordered = [own + ids[first:] for own, ids in zip(firsts, ordered, strict=True)]
     return _different(ordered, store, k, known)
 

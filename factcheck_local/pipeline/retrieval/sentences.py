@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from factcheck_local.core.text.sentences import sentence_spans
@@ -48,42 +48,39 @@ def by_sentences(
     Returns:
         Ids of each claim's passages, best first, ties as they were.
     """
-    everything = {c.id: c for contexts in found for c in contexts} if together else {}
-    shared = _weights(everything.values())
+    of_all = _weigher({c.id: c for contexts in found for c in contexts}.values())
     ordered = []
     for claim, contexts in zip(claims, found, strict=True):
-        weight = shared if together else _weights({c.id: c for c in contexts}.values())
-        words = {word: weight(word) for word in _words(claim)}
-        said = {c.id: _most_said(words, c) for c in contexts}
+        weigh = of_all if together else _weigher(contexts)
+        weights = {word: weigh(word) for word in _words(claim)}
+        said = {c.id: _most_said(weights, c) for c in contexts}
         ordered.append(sorted(said, key=lambda id_: -said[id_]))
     return ordered
 
 
-def _weights(contexts: Iterable[Context]) -> Callable[[str], float]:
+def _weigher(contexts: Collection[Context]) -> Callable[[str], float]:
     """What a word counts, by how many of the passages have it."""
-    count = 0
-    having: Counter[str] = Counter()
-    for context in contexts:
-        count += 1
-        having.update(_words(context.title).union(*_sentences(context.text)))
+    having = Counter(word for c in contexts for word in _words(c.title).union(*_sentences(c.text)))
 
-    def weight(word: str) -> float:
-        return math.log(1.0 + (count - having[word] + 0.5) / (having[word] + 0.5))
+    def weigh(word: str) -> float:
+        return math.log(1.0 + (len(contexts) - having[word] + 0.5) / (having[word] + 0.5))
 
-    return weight
+    return weigh
 
 
-def _most_said(words: dict[str, float], context: Context) -> float:
+def _most_said(weights: Mapping[str, float], context: Context) -> float:
     """The weight of the words that the best sentence has, or the title above it."""
-    title = sum(IN_TITLE * words[w] for w in _words(context.title) & words.keys())
     above = _words(context.title)
-    return title + max(
-        (
-            sum(words[w] * (1.0 - IN_TITLE * (w in above)) for w in sentence & words.keys())
-            for sentence in _sentences(context.text)
-        ),
-        default=0.0,
-    )
+
+    def said(sentence: frozenset[str]) -> float:
+        # Summed without rounding: a set's order is another in each process.
+        return math.fsum(
+            weight * (1.0 if word in sentence else IN_TITLE)
+            for word, weight in weights.items()
+            if word in sentence or word in above
+        )
+
+    return max(map(said, _sentences(context.text)), default=0.0)
 
 
 # The answers to one store find the same passages over and over.
