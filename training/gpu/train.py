@@ -142,7 +142,7 @@ def main(
         if progress >= 1.0:
             break
         for group in optimizer.param_groups:
-            group["lr"] = falling(max(progress, 1e-3), lr)
+            group["lr"] = falling(max(progress, 1e-3), lr)  # the first step at more than 0
         got = teacher.rows(batch)
         loss = teacher.loss(got, teacher.states(got, adapter, scale), smoothing)
         loss.backward()  # type: ignore[no-untyped-call]
