@@ -327,6 +327,12 @@ class Jobs:
             rows = db.execute("SELECT state, count(*) FROM checks GROUP BY state").fetchall()
         return dict(rows)
 
+    def undone(self) -> set[str]:
+        """The ids of the checks that are queued or running."""
+        with self.connected() as db:
+            rows = db.execute("SELECT id FROM checks WHERE state IN (?, ?)", UNDONE).fetchall()
+        return {id_ for (id_,) in rows}
+
     def events(self, id_: str, after: int = 0) -> list[Event]:
         """What was told of a check behind an event's number, in order."""
         with self.connected() as db:

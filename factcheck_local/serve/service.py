@@ -281,7 +281,8 @@ class Service:
                 among=UNDONE if work.asks_server else SAME,
             )
             if not made and check.state not in ENDED:
-                self._shared.add(check.id)
+                # One that has ended is not withdrawn any more: a server runs for months.
+                self._shared = self._shared & self.jobs.undone() | {check.id}
         return check, bool(made)
 
     def withdraw(self, id_: str, caller: Caller) -> None:

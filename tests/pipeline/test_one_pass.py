@@ -126,6 +126,7 @@ def test_markers_of_a_correction_are_not_shown() -> None:
         "Joris is warm in the lift.",  # another part's
         "Penguins migrate through 24 hours of antarctic twilight.",  # other words
         "Edge firmware 4.3 has 24 hours. " * 20,
+        "The 24 hours are the 24 hours.",  # of itself
     ],
 )
 def test_what_the_part_does_not_say_is_dropped_and_the_part_stays(claim: str) -> None:

@@ -235,6 +235,16 @@ def test_a_cancelled_check_gets_no_result(jobs: Jobs) -> None:
         assert missing.value.status == 404
 
 
+def test_what_has_not_ended_is_undone(jobs: Jobs) -> None:
+    done, failed, cancelled, running, queued = (submit(jobs, str(n)) for n in range(5))
+    jobs.finish(claim(jobs), {})
+    jobs.fail(claim(jobs), "out of memory")
+    jobs.cancel(cancelled)
+    assert claim(jobs).check.id == running
+    assert jobs.undone() == {running, queued}
+    assert not {done, failed} & jobs.undone()
+
+
 def test_lists_are_paged_and_filtered(jobs: Jobs) -> None:
     made = [submit(jobs, str(n), owner="ann" if n % 2 else "bob") for n in range(6)]
     assert [check.id for check in jobs.latest(None)] == made[::-1]

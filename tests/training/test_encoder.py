@@ -18,6 +18,7 @@ from transformers import AutoTokenizer, BertForSequenceClassification
 
 from factcheck_local.core.types import Relation
 from factcheck_local.evaluate.lines import FILE
+from factcheck_local.models.onnx_encoder import OnnxNliEncoder
 from factcheck_local.pipeline.relation import Premise
 from factcheck_local.pipeline.relation.calibration import Calibration
 from factcheck_local.pipeline.relation.scorer import LogProbabilities
@@ -270,6 +271,47 @@ def test_an_export_is_restored_to_what_int8_left_of_it(base: Path, tmp_path: Pat
     for name, weight in before.items():
         step = weight.abs().max().item() / 127
         assert (after[name] - weight).abs().max().item() <= step * 1.01, name
+
+
+def test_the_mean_of_two_checkpoints_is_exported(base: Path, tmp_path: Path) -> None:
+    other = BertForSequenceClassification.from_pretrained(base)
+    for parameter in other.parameters():
+        torch.nn.init.normal_(parameter.data, mean=1.0, std=0.2)
+    other.save_pretrained(tmp_path / "other")
+    model = BertForSequenceClassification.from_pretrained(base)
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    export.average(model, other)
+    for name, weight in model.state_dict().items():
+        torch.testing.assert_close(weight, (before[name] + other.state_dict()[name]) / 2)
+
+    whole = save_with_tokenizer(model, tmp_path / "whole")
+    for name, arguments in {
+        "mean": [base, "--mean", tmp_path / "other"],
+        "wanted": [whole],
+        "own": [base],
+    }.items():
+        given = [*map(str, arguments), "--out", str(tmp_path / name)]
+        export.main(given, standalone_mode=False)
+    pair = [("staff get leave .", "staff get 2 days .")]
+    mean, wanted, own = (
+        OnnxNliEncoder(name, "", tmp_path / name, max_tokens=64, n_threads=1).classify(pair)
+        for name in ("mean", "wanted", "own")
+    )
+    np.testing.assert_array_equal(mean, wanted)
+    assert np.abs(mean - own).max() > 0.01
+
+
+@pytest.mark.parametrize("change", ["labels", "size"])
+def test_a_mean_wants_checkpoints_of_one_shape(base: Path, change: str) -> None:
+    model = BertForSequenceClassification.from_pretrained(base)
+    other = BertForSequenceClassification.from_pretrained(base)
+    if change == "labels":
+        other.config.id2label = dict(enumerate(LABELS[::-1]))
+    else:
+        other = random_bert(outputs=2)
+        other.config.id2label = model.config.id2label
+    with pytest.raises(click.ClickException, match="other labels, layers or sizes"):
+        export.average(model, other)
 
 
 def test_measures_of_what_was_read() -> None:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,8 +46,10 @@ HELD_OUT_PUBLIC = {
 }
 
 
-def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None) -> Iterator[Group]:
+def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None) -> list[Group]:
     """What is measured: held-out groups and dev files, each with the file as its source.
+
+    All are read before the first is scored: a wrong path shows at once, not after minutes.
 
     Args:
         own: the folder ``training/data``.
@@ -56,16 +57,18 @@ def held_out(own: Path, public: Path, devs: tuple[Path, ...], limit: int | None)
         devs: files of plain pairs, none of them trained on.
         limit: premises of a dev file, drawn by a seed; None for all.
     """
+    groups: list[Group] = []
     for name in AUTHORED:
-        yield from authored(own / "authored" / f"{name}.jsonl", held_out=True)
+        groups += authored(own / "authored" / f"{name}.jsonl", held_out=True)
     for file in sorted((own / "authored" / "sets").glob("*.jsonl")):
-        yield from sets(file, held_out=True)
+        groups += sets(file, held_out=True)
     for name, count in HELD_OUT_PUBLIC.items():
-        yield from pairs(public_file(public, name), held_out=True)[:count]
+        groups += pairs(public_file(public, name), held_out=True)[:count]
     for path in devs:
-        groups = [*pairs(path, held_out=False), *pairs(path, held_out=True)]
-        random.Random(0).shuffle(groups)
-        yield from groups[:limit]
+        dev = [*pairs(path, held_out=False), *pairs(path, held_out=True)]
+        random.Random(0).shuffle(dev)
+        groups += dev[:limit]
+    return groups
 
 
 @click.command()

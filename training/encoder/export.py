@@ -1,12 +1,17 @@
 """Turn a trained checkpoint into the encoder that ships: int8 ONNX and its tokenizer.
 
     python -m training.encoder.export RUN/model --out factcheck_local/models/weights/NAME
+    python -m training.encoder.export RUN/model --mean BEFORE --out DIR
 
 Prints the tables of files for the model's card in ``factcheck_local/models/cards/``.
 
 Weights become int8, one scale per output channel; activations are scaled as
 they come (dynamic quantisation). The word embeddings, a table that is looked
 up and not multiplied, become int8 too.
+
+With ``--mean`` it is the mean of two checkpoints, of a run and of what it began with: what a run
+gains on data like its own is mostly kept then, and what it lost elsewhere mostly won back
+(Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
 """
 
 from __future__ import annotations
@@ -22,20 +27,46 @@ import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.preprocess import quant_pre_process
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedModel,
+)
 
 from factcheck_local.models.cards import describe_files
 from factcheck_local.models.onnx_encoder import LABELS_KEY, MODEL_FILE, TOKENIZER_FILE
 
 
+def average(model: PreTrainedModel, other: PreTrainedModel) -> None:
+    """Put the mean of both models' weights into the first.
+
+    Raises:
+        click.ClickException: if they differ in labels, or in names or shapes of weights.
+    """
+    own, others = model.state_dict(), other.state_dict()
+    shapes = [{name: tuple(weight.shape) for name, weight in s.items()} for s in (own, others)]
+    if model.config.id2label != other.config.id2label or shapes[0] != shapes[1]:
+        raise click.ClickException("the checkpoint of --mean has other labels, layers or sizes")
+    model.load_state_dict({name: (own[name] + others[name]) / 2 for name in own})
+
+
 @click.command()
 @click.argument("checkpoint", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option(
+    "--mean",
+    "other",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Another checkpoint of this shape: the mean of both is exported.",
+)
 @click.option("--full", is_flag=True, help="Keep 32-bit weights, to measure what int8 costs.")
-def main(checkpoint: Path, out: Path, full: bool) -> None:
+def main(checkpoint: Path, out: Path, other: Path | None, full: bool) -> None:
     """Export CHECKPOINT, a folder written by ``training.encoder.train``."""
     config = AutoConfig.from_pretrained(checkpoint, attn_implementation="eager")
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint, config=config).eval()
+    if other:
+        average(model, AutoModelForSequenceClassification.from_pretrained(other))
     out.mkdir(parents=True, exist_ok=True)
     target = out / MODEL_FILE
     # MPNet knows no token types, BERT and MiniLM do.

@@ -35,6 +35,11 @@ _PIECES = re.compile(r"[,;:]\s+|(?<!\s)\s++[–—]\s+")
 #: The verb behind it is another's: "the river, which was diverted".
 _RELATIVE = re.compile(r"\b(?:which|who|whom|whose|that|where)\b")
 
+#: It says of something that it is itself: "The 5C Nano is a 5C Nano."
+_OF_ITSELF = re.compile(
+    r"(?:(?:the|an?) )?(.+) (?:is|are|was|were) (?:(?:the|an?) )?\1[.!]?", re.IGNORECASE
+)
+
 #: One comma, in front of a conjunction: what it joins are clauses, and no list.
 _TWO_CLAUSES = re.compile(r"[^,;]*(?:, (?:and|but|while|whereas) |; )[^,;]*")
 
@@ -47,6 +52,7 @@ def stated(text: str, segment: Segment) -> bool:
     around = " ".join(segment.headings)
     return (
         bool(content_words(text) or numbers(text))
+        and not _OF_ITSELF.fullmatch(text.strip())
         and len(text) <= 3 * len(segment.text) + len(around) + 60
         and numbers(text) <= numbers(segment.text) | numbers(around)
         and share_within(text, segment.text, around) >= MIN_SHARE
