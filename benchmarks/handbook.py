@@ -78,6 +78,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         Store.create(options.store or Path(folder) / "store", Fingerprint.of(embedder)) as store,
     ):
+        refuse_others(store, options.corpus)
         sync([options.corpus], store, embedder, exclude=["answers/**"])
         checker = FactChecker(settings, store, embedder=embedder)
         # The store keeps what the relation model said, so the second one reads nothing again.
@@ -112,6 +113,22 @@ def main() -> None:
         _show_changes(changes, settings.factors)
     if options.output:
         options.output.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+
+
+def refuse_others(store: Store, corpus: Path) -> None:
+    """End the run if the store has documents of another folder.
+
+    A second checkout's corpus, above all, would be found as a copy of every page.
+
+    Raises:
+        SystemExit: with both folders.
+    """
+    beside = store.path.resolve().parent
+    others = [
+        path for path in store.roots().values() if (beside / path).resolve() != corpus.resolve()
+    ]
+    if others:
+        sys.exit(f"{store.path}: holds {others[0]}, too, beside {corpus}; take another --store")
 
 
 def _options() -> argparse.Namespace:

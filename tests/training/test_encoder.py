@@ -290,7 +290,7 @@ def test_the_mean_of_two_checkpoints_is_exported(base: Path, tmp_path: Path) -> 
         "wanted": [whole],
         "own": [base],
     }.items():
-        given = [*map(str, arguments), "--out", str(tmp_path / name)]
+        given = [*(str(a) for a in arguments), "--out", str(tmp_path / name)]
         export.main(given, standalone_mode=False)
     pair = [("staff get leave .", "staff get 2 days .")]
     mean, wanted, own = (
