@@ -52,12 +52,17 @@ def stated(text: str, segment: Segment) -> bool:
     around = " ".join(segment.headings)
     return (
         bool(content_words(text) or numbers(text))
-        and not _OF_ITSELF.fullmatch(text.strip())
+        and not is_of_itself(text)
         and len(text) <= 3 * len(segment.text) + len(around) + 60
         and numbers(text) <= numbers(segment.text) | numbers(around)
         and share_within(text, segment.text, around) >= MIN_SHARE
         and share_within(text, segment.text) > 0
     )
+
+
+def is_of_itself(text: str) -> bool:
+    """Whether a claim says of something that it is itself, and so says nothing."""
+    return _OF_ITSELF.fullmatch(text.strip()) is not None
 
 
 def own_claims(claims: Sequence[str], sentence: str, around: str, below: str) -> list[str]:

@@ -27,7 +27,12 @@ from factcheck_local.core.text.wording import (
 from factcheck_local.core.types import Answer, Kind, Segment
 from factcheck_local.models.contracts import Adapted, Labelled
 from factcheck_local.pipeline.claims.atomize.asking import KINDS, Part, ask, asked_of
-from factcheck_local.pipeline.claims.atomize.checks import left_out, own_claims, pieces_left_out
+from factcheck_local.pipeline.claims.atomize.checks import (
+    is_of_itself,
+    left_out,
+    own_claims,
+    pieces_left_out,
+)
 from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
@@ -228,7 +233,8 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
 
     It shares a word or a number with the unit, or with what a mere "yes" is the answer to; its
     numbers stand there or around it; most of its words stand in the answer; and it denies
-    nothing that neither the unit denies nor a heading, such as "What is not covered:".
+    nothing that neither the unit denies nor a heading, such as "What is not covered:". One that
+    says of something that it is itself is not.
 
     Args:
         text: the claim.
@@ -243,6 +249,7 @@ def founded(text: str, segment: Segment, around: str, answer: str) -> bool:
     share = share_within(text, segment.text, around, answer, _SCALES)
     return (
         bool(words_and_numbers(text) & own)
+        and not is_of_itself(text)
         and len(text) <= 3 * len(segment.text) + 160
         and numbers(text) <= _known_numbers(segment, around)
         # Numbers, which are known, count among the words.
