@@ -285,13 +285,13 @@ def test_the_mean_of_two_checkpoints_is_exported(base: Path, tmp_path: Path) -> 
         torch.testing.assert_close(weight, (before[name] + other.state_dict()[name]) / 2)
 
     whole = save_with_tokenizer(model, tmp_path / "whole")
-    for name, arguments in {
-        "mean": [base, "--mean", tmp_path / "other"],
-        "wanted": [whole],
-        "own": [base],
-    }.items():
-        given = [*(str(a) for a in arguments), "--out", str(tmp_path / name)]
-        export.main(given, standalone_mode=False)
+    exports = {
+        "mean": [str(base), "--mean", str(tmp_path / "other")],
+        "wanted": [str(whole)],
+        "own": [str(base)],
+    }
+    for name, arguments in exports.items():
+        export.main([*arguments, "--out", str(tmp_path / name)], standalone_mode=False)
     pair = [("staff get leave .", "staff get 2 days .")]
     mean, wanted, own = (
         OnnxNliEncoder(name, "", tmp_path / name, max_tokens=64, n_threads=1).classify(pair)
