@@ -117,6 +117,11 @@ def main(
     """Measure the encoder in FOLDER."""
     go_offline()
     torch.set_num_threads(threads)
+    # All are read before the first is scored: a wrong path shows at once, not after minutes.
+    files = sorted((own / "authored" / "sets").glob("*.jsonl"))
+    held = [group for path in files for group in sets(path, held_out=True)]
+    further = {n: pairs(public_file(public, n), held_out=True) for n in PUBLIC} if public else {}
+    further |= {path.stem: dev_groups(path) for path in dev}
     scorer = EncoderPairScorer(_classifier(folder, max_tokens, device, threads))
     click.echo("| | pairs | AUROC entailment | contradiction | balanced accuracy | false denials |")
     click.echo("|---|---|---|---|---|---|")
@@ -126,13 +131,9 @@ def main(
         _row(path.stem, read)
         together += read
     targets = [_row("authored, all", together)]
-    files = sorted((own / "authored" / "sets").glob("*.jsonl"))
-    held = [group for path in files for group in sets(path, held_out=True)]
     _row("sets", read_groups(scorer, held))
-    if public:
-        for name in PUBLIC:
-            _row(name, read_groups(scorer, pairs(public_file(public, name), held_out=True)))
-    targets += [_row(path.stem, read_groups(scorer, dev_groups(path))) for path in dev]
+    rows = {name: _row(name, read_groups(scorer, groups)) for name, groups in further.items()}
+    targets += [rows[path.stem] for path in dev]
     known = [[v for v in column if v is not None] for column in zip(*targets, strict=True)]
     means = " | ".join(f"{sum(v) / len(v):.3f}" if v else "–" for v in known)
     click.echo(f"| mean of authored and dev | | {means} | |")
