@@ -194,6 +194,19 @@ def test_a_claim_with_something_of_its_unit_alone_stays(claims: list[str]) -> No
     assert own_claims(claims, unit, "", below) == claims
 
 
+@pytest.mark.parametrize(
+    ("written", "claim"),
+    [
+        ("You have **24 hours** to go *back* to 4.2.", "You have 24 hours to go back to 4.2."),
+        ("You have `**24` hours to go back.", "You have `**24` hours to go back."),
+        ("You have 24 * 24 * 24 hours to go back.", "You have 24 * 24 * 24 hours to go back."),
+    ],
+)
+def test_a_claim_stresses_nothing(written: str, claim: str) -> None:
+    found = apart(model(You=written))
+    assert claim in [a.text for a in found.atoms]
+
+
 def test_the_last_line_of_a_text_that_was_cut_is_no_claim() -> None:
     said = "Rooms are warm, and nobody may use the lift."
     for going_on in (" rooms" * MAX_TOKENS, ""):

@@ -64,6 +64,9 @@ _EMPTY_CELL = re.compile(
     rf"\|\s*+(?:(?:[-–—x\u00d7{NO_SIGNS}0]\ufe0f?|n/?a)\s*+)?(?=\|)", re.IGNORECASE
 )
 
+#: Emphasis of Markdown: a claim that stands alone stresses nothing.
+_EMPHASIS = re.compile(r"(?<![\w*`])(\*{1,3})(?=[^\s*])([^*`\n]+?)(?<=\S)\1(?![\w*`])")
+
 #: What denies like "not" does, in a heading above all: a claim may put it into other words.
 _DENIAL = re.compile(
     rf"[{NO_SIGNS}🚫⛔]|\b(?:exclu(?:d|sion)\w*|except(?:ions?)?|forbid\w*|prohibit\w*|bans?|banned|ineligible|unable"
@@ -187,7 +190,8 @@ class _Unit:
         if added and not is_row(self._text):
             added = left_out(self._kept, self._text, self._told_otherwise())
         claims = [*(part for one in self._kept for part in taken_apart(one)), *added]
-        units = tuple((Kind.FACT, one) for one in dict.fromkeys(claims or [self._text]))
+        plain = (_EMPHASIS.sub(r"\2", one) for one in claims or [self._text])
+        units = tuple((Kind.FACT, one) for one in dict.fromkeys(plain))
         return Split(units, self._dropped, bool(added))
 
     def _believed(self, written: Sequence[str]) -> list[str]:
