@@ -42,7 +42,7 @@ def own_sources(
     return [
         *(Source(n, s, authored(here / f"{n}.jsonl", held_out=False)) for n, s in shares.items()),
         *(
-            Source(f"sets/{n}", s, sets(here / "sets" / f"{n}.jsonl", held_out=False))
+            Source(f"sets/{n}", s, sets(sets_file(own, n), held_out=False))
             for n, s in sets_shares.items()
         ),
     ]
@@ -74,6 +74,11 @@ def without(drawn_from: Sequence[Source], held: Held) -> list[Source]:
         return any(held.shares(group.passage, claim.text) for claim in group.claims)
 
     return [replace(s, groups=[g for g in s.groups if not shares(g)]) for s in drawn_from]
+
+
+def sets_file(own: Path, name: str) -> Path:
+    """Where a file of sets is, by its name."""
+    return own / "authored" / "sets" / f"{name}.jsonl"
 
 
 def public_file(public: Path, name: str) -> Path:

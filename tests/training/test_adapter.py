@@ -23,16 +23,24 @@ from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
-from training.adapter import measure, scorer
+from training.adapter import measure, mixture, scorer
 from training.adapter.export import main as export
 from training.adapter.export import taken_up, tensor_name, truncated, weights_of, widened
-from training.adapter.groups import Claim, Group, authored, pairs, sets
-from training.adapter.mixture import MOST_PASSAGE_TOKENS, batches
+from training.adapter.groups import (
+    COUNTS,
+    Claim,
+    Group,
+    authored,
+    pairs,
+    sets,
+    sets_side_by_side,
+)
+from training.adapter.mixture import MOST_PASSAGE_TOKENS, SETS, batches
 from training.adapter.model import LowRank
 from training.adapter.packing import Packed, Packer
 from training.losses import loss_of
 from training.measures import Row
-from training.mixture import Source, without
+from training.mixture import Source, sets_file, without
 from training.overlap import Held
 from training.rates import falling
 
@@ -237,6 +245,61 @@ def test_a_set_labels_every_pair(tmp_path: Path) -> None:
     path.write_text(json.dumps(row))
     groups = [*sets(path, held_out=False), *sets(path, held_out=True)]
     assert [g.claims[0].label for g in groups] == ["entailment", "contradiction", "neutral"]
+
+
+def test_passages_side_by_side_are_labelled_by_what_they_say_together(tmp_path: Path) -> None:
+    path = tmp_path / "several.jsonl"
+    claims = [
+        {"text": "stated", "entailed_by": ["p1", "p3"], "contradicted_by": [], "kind": ""},
+        {"text": "disputed", "entailed_by": ["p1"], "contradicted_by": ["p2"], "kind": ""},
+        {"text": "open", "entailed_by": [], "contradicted_by": [], "kind": ""},
+    ]
+    ids = ("p1", "p2", "p3", "p4", "p5", "p6")
+    row = {
+        "set": "x",
+        "passages": [{"id": i, "title": f"title {i}", "text": f"text {i}"} for i in ids],
+        "claims": claims,
+    }
+    path.write_text(json.dumps(row))
+    (whole,) = [
+        *sets_side_by_side(path, held_out=False),
+        *sets_side_by_side(path, held_out=True),
+    ]
+    assert whole.passage.startswith("[1] title p1\ntext p1\n\n[2] title p2")
+    rng, seen = random.Random(2), set()
+    for _ in range(60):
+        group = whole.drawn(rng)
+        there = {i for i in ids if f"text {i}" in group.passage}
+        labels = {claim.text: claim.label for claim in group.claims}
+        seen.add(len(there))
+        assert labels["open"] == "neutral"
+        assert labels["stated"] == ("entailment" if there & {"p1", "p3"} else "neutral")
+        disputed = {"p1": "entailment", "p2": "contradiction"}
+        said = [disputed[i] for i in sorted(there & disputed.keys())] or ["neutral"]
+        assert labels.get("disputed") == (None if len(said) == 2 else said[0])
+    assert seen == set(COUNTS)
+
+
+def test_passages_side_by_side_have_their_share_and_none_that_is_held_out() -> None:
+    own = DATA.parent
+    held = {
+        text
+        for name in SETS
+        for group in sets_side_by_side(sets_file(own, name), held_out=True)
+        for _, text in group.passages.values()
+    }
+    found = [s for s in sources_of_sets(own) if s.name.startswith("side-by-side/")]
+    assert len(found) == len(SETS)
+    assert not any(text in group.passage for s in found for group in s.groups for text in held)
+    several = sum(s.share for s in found)
+    assert several / sum(s.share for s in sources_of_sets(own)) == pytest.approx(0.6)
+
+
+def sources_of_sets(own: Path) -> list[Source]:
+    """All sources of a run, without the public ones' files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixture, "PUBLIC", {})
+        return mixture.sources(own, own, side_by_side=0.6)
 
 
 def test_open_claims_of_sets_are_sampled() -> None:

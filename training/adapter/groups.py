@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,13 @@ HELD_OUT = {"authored": 12, "pairs": 12, "check-covid": 6, "scifact": 6}
 OPEN_PER_DECIDED = 1.3
 LEAST_OPEN = 3
 MOST_CLAIMS = 14
+
+#: How many passages of a set are read side by side, and open claims for each decided one.
+COUNTS = (2, 3, 3, 3, 3, 4, 5)
+OPEN_SIDE_BY_SIDE = 0.6
+
+#: Stands for the title of passages that are read side by side.
+SEVERAL = "several"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,40 @@ class Group:
         return replace(self, claims=tuple(claims[:MOST_CLAIMS]))
 
 
+@dataclass(frozen=True, slots=True)
+class SideBySide(Group):
+    """Passages of a set that are read as one text; as a step reads it, some of them.
+
+    A claim's label is what the passages drawn say together. One that some of them entail and
+    others contradict is left out: a reader of one letter has none for it.
+
+    Attributes:
+        passages: id -> title and text.
+        labels: of each claim, passage id -> label.
+    """
+
+    passages: Mapping[str, tuple[str, str]]
+    labels: Sequence[Mapping[str, str]]
+
+    def drawn(self, rng: random.Random) -> Group:
+        """Two to five of the passages in any order, most often three; open claims sampled."""
+        ids = list(self.passages)
+        rng.shuffle(ids)
+        ids = ids[: rng.choice(COUNTS)]
+        claims = [
+            Claim(claim.text, label)
+            for claim, of in zip(self.claims, self.labels, strict=True)
+            if (label := _together({of[i] for i in ids})) is not None
+        ]
+        rng.shuffle(claims)
+        decided = [c for c in claims if c.label != "neutral"][: MOST_CLAIMS - LEAST_OPEN]
+        count = max(LEAST_OPEN, round(OPEN_SIDE_BY_SIDE * len(decided)))
+        claims = decided + [c for c in claims if c.label == "neutral"][:count]
+        rng.shuffle(claims)
+        text = side_by_side(self.passages[i] for i in ids)
+        return Group(self.source, SEVERAL, text, tuple(claims[:MOST_CLAIMS]))
+
+
 def is_held_out(kind: str, text: str) -> bool:
     """Whether a passage (of ``sets``: a set by its name) is kept from training."""
     if kind == "sets":
@@ -108,6 +149,29 @@ def sets(path: Path, *, held_out: bool) -> list[Group]:
             claims = tuple(Claim(c["text"], _label(c, passage["id"])) for c in row["claims"])
             found.append(Group(f"sets/{path.stem}", passage["title"], passage["text"], claims))
     return found
+
+
+def sets_side_by_side(path: Path, *, held_out: bool) -> list[SideBySide]:
+    """The sets of a file, each with all its passages as one text; see ``SideBySide``."""
+    found = []
+    for row in _rows(path):
+        if is_held_out("sets", row["set"]) != held_out:
+            continue
+        passages = {p["id"]: (p["title"], p["text"]) for p in row["passages"]}
+        labels = [{i: _label(c, i) for i in passages} for c in row["claims"]]
+        whole = [_together(set(of.values())) or "neutral" for of in labels]
+        claims = tuple(
+            Claim(c["text"], label) for c, label in zip(row["claims"], whole, strict=True)
+        )
+        text = side_by_side(passages.values())
+        name = f"side-by-side/{path.stem}"
+        found.append(SideBySide(name, SEVERAL, text, claims, passages, labels))
+    return found
+
+
+def side_by_side(passages: Iterable[tuple[str, str]]) -> str:
+    """Titles and texts of passages as one text, each with its number."""
+    return "\n\n".join(f"[{n}] {title}\n{text}" for n, (title, text) in enumerate(passages, 1))
 
 
 def pairs(path: Path, *, held_out: bool, least: int = 1) -> list[Group]:
@@ -163,6 +227,14 @@ def linked(read: Sequence[tuple[str, str]]) -> list[list[int]]:
     for i, (premise, _) in enumerate(read):
         found.setdefault(root(f"premise {premise}"), []).append(i)
     return list(found.values())
+
+
+def _together(labels: set[str]) -> str | None:
+    """What passages with these labels say of a claim; None where they disagree."""
+    said = labels - {"neutral"}
+    if len(said) > 1:
+        return None
+    return said.pop() if said else "neutral"
 
 
 def _label(claim: dict[str, Any], passage: str) -> str:

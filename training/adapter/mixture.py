@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from training.adapter.groups import Group
+from training.adapter.groups import SEVERAL, Group, sets_side_by_side
 from training.adapter.packing import Packer
-from training.mixture import Source, in_turn, own_sources, public_sources
+from training.mixture import Source, in_turn, own_sources, public_sources, sets_file
 
 #: Most tokens of a passage. What is longer is left out with its claims: memory
 #: has an end, and what would be cut off may be what decides them.
 MOST_PASSAGE_TOKENS = 440
+
+#: The same of several passages that are read side by side.
+MOST_SEVERAL_TOKENS = 1200
 
 #: Share of a run's tokens, by authored file. What the shipped adapter has not read has half of
 #: them; of what it has read there is some of each, so that plain documents are not forgotten.
@@ -89,14 +92,23 @@ PUBLIC = {
 }
 
 
-def sources(own: Path, public: Path) -> list[Source]:
+def sources(own: Path, public: Path, side_by_side: float = 0.0) -> list[Source]:
     """All sources without what is held out.
 
     Args:
         own: the folder ``training/data``.
         public: a folder with ``public/*.jsonl`` and ``train-fool-me-twice.jsonl``.
+        side_by_side: share of all tokens, in [0, 1), with several passages of a set as one text,
+            each set as often as another.
     """
-    return [*own_sources(own, AUTHORED, SETS), *public_sources(public, PUBLIC)]
+    found = [*own_sources(own, AUTHORED, SETS), *public_sources(public, PUBLIC)]
+    if not side_by_side:
+        return found
+    several = {n: sets_side_by_side(sets_file(own, n), held_out=False) for n in SETS}
+    whole = sum(source.share for source in found) * side_by_side / (1.0 - side_by_side)
+    each = whole / sum(map(len, several.values()))
+    found += [Source(f"side-by-side/{n}", each * len(g), g) for n, g in several.items() if g]
+    return found
 
 
 def batches(
@@ -104,7 +116,8 @@ def batches(
 ) -> Iterator[list[Group]]:
     """Endless batches of groups with at least ``tokens`` tokens each; see ``mixture.in_turn``.
 
-    Groups with a passage of more than ``MOST_PASSAGE_TOKENS`` are passed over.
+    Groups with a passage of more than ``MOST_PASSAGE_TOKENS`` are passed over, or with several of
+    more than ``MOST_SEVERAL_TOKENS``.
     """
     drawn = in_turn(drawn_from, packer.size, seed)
     while True:
@@ -112,7 +125,8 @@ def batches(
         size = 0
         while size < tokens:
             group, count = next(drawn)
-            if packer.passage_size(group) <= MOST_PASSAGE_TOKENS:
+            most = MOST_SEVERAL_TOKENS if group.title == SEVERAL else MOST_PASSAGE_TOKENS
+            if packer.passage_size(group) <= most:
                 size += count
                 batch.append(group)
         yield batch

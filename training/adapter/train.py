@@ -80,6 +80,13 @@ class Progress:
 @click.option("--device", default="cpu", show_default=True)
 @click.option("--threads", type=int, default=2, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True)
+@click.option(
+    "--side-by-side",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    show_default=True,
+    help="Share of the tokens with several passages of a set as one text.",
+)
 def main(
     base: Path,
     public: Path,
@@ -98,6 +105,7 @@ def main(
     device: str,
     threads: int,
     seed: int,
+    side_by_side: float,
 ) -> None:
     """Train an adapter for the GGUF file BASE on the own and the public pairs."""
     torch.set_num_threads(threads)
@@ -117,7 +125,7 @@ def main(
         click.echo(f"goes on after {done.steps} steps, {done.seconds / 60:.0f} min", err=True)
     elif begin is not None:
         model.restore(taken_up(begin, adapter, alpha / rank))
-    drawn_from = without(sources(own, public), Held.of(held_out))
+    drawn_from = without(sources(own, public, side_by_side), Held.of(held_out))
     stream = itertools.islice(
         batches(drawn_from, packer, tokens=tokens, seed=seed), done.steps, None
     )
