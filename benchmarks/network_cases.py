@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from factcheck_local.core.types import Atom, Context
+from factcheck_local.core.types import Atom, Context, ScoredPair
 from factcheck_local.evaluate.collection import Item
 from factcheck_local.evaluate.verdicts import Matrix, matrix_of
 from factcheck_local.indexer.joined import ReadableStore
@@ -59,23 +59,34 @@ class NetworkCase:
 
     def counts(self, settings: Settings) -> Matrix:
         """Expected verdicts by verdicts under settings, see ``evaluate.verdicts.matrix_of``."""
-        contexts, _ = self._retrieved(settings)
-        related = self._related(settings)
         # A conflict is a matter of the verdict alone: the network is the same for any bound.
         network = replace(settings, strong=0.0)
         if network not in self._solved:
-            self._solved[network] = reason(
-                self.atoms, contexts, related.pairs, network, explained=False
-            )
+            self._solved[network] = self._solve(network, self.related(settings).pairs)
+        return self._counted(settings, self.related(settings).pairs, self._solved[network])
+
+    def counts_with(self, settings: Settings, pairs: Sequence[ScoredPair]) -> Matrix:
+        """The same with other relations in the place of those that were read."""
+        return self._counted(settings, pairs, self._solve(settings, pairs))
+
+    def _solve(self, settings: Settings, pairs: Sequence[ScoredPair]) -> Posterior:
+        contexts, _ = self.retrieved(settings)
+        return reason(self.atoms, contexts, pairs, settings, explained=False)
+
+    def _counted(
+        self, settings: Settings, pairs: Sequence[ScoredPair], posterior: Posterior
+    ) -> Matrix:
+        contexts, _ = self.retrieved(settings)
         known = {a.id for a in self.atoms}
+        failures = {h: why for (_, h), why in self.related(settings).failures.items() if h in known}
         assessment = assess(
             self.item.record.answer,
             self.atoms,
             contexts,
-            related.pairs,
-            self._solved[network],
+            pairs,
+            posterior,
             {},
-            {h: why for (_, h), why in related.failures.items() if h in known},
+            failures,
             settings,
         )
         return matrix_of(
@@ -86,9 +97,10 @@ class NetworkCase:
         """Drop the networks solved so far, which are many; what was read stays."""
         self._solved.clear()
 
-    def _retrieved(
+    def retrieved(
         self, settings: Settings
     ) -> tuple[tuple[Context, ...], dict[str, tuple[str, ...]]]:
+        """The passages found for the claims, and which of them for each, best first."""
         key = settings.retrieval, settings.k
         if key not in self._found:
             texts = [a.text for a in self.atoms]
@@ -102,11 +114,12 @@ class NetworkCase:
             self._found[key] = tuple(contexts.values()), by_atom
         return self._found[key]
 
-    def _related(self, settings: Settings) -> Related:
+    def related(self, settings: Settings) -> Related:
+        """What was read of the pairs that settings ask for."""
         assessor = _READ_AS.get(settings.assessor, settings.assessor)
         key = assessor, settings.retrieval, settings.k
         if key not in self._read:
-            contexts, by_atom = self._retrieved(settings)
+            contexts, by_atom = self.retrieved(settings)
             pairs = pairs_to_relate(
                 assessor,
                 self.atoms,

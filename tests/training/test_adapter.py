@@ -130,20 +130,35 @@ def test_a_measured_passage_is_read_whole_as_in_use(
     class Network:
         tokenize = staticmethod(letters)
 
-        def restore(self, weights: object) -> None:
-            assert weights == {}
+        def restore(self, weights: dict[str, torch.Tensor]) -> None:
+            assert weights.keys() == trained.keys()
+            assert all(torch.allclose(w, trained[n], atol=0.01) for n, w in weights.items())
 
         def logits(self, packed: Packed) -> torch.Tensor:
             read.append(text_of(packed.tokens))
             return torch.zeros(len(packed.ends), 3)
 
-    monkeypatch.setattr(scorer, "load", lambda *_, **__: Network())
-    torch.save({"adapter": {}, "rank": 1, "alpha": 1.0, "first_layer": 0}, tmp_path / "adapter.pt")
-    model = scorer.TorchPairScorer.load(
-        tmp_path / "model.gguf", tmp_path / "adapter.pt", template="chatml", device="cpu"
+    places: list[dict[str, object]] = []
+
+    def load(_base: Path, **place: object) -> Network:
+        places.append(place)
+        return Network()
+
+    monkeypatch.setattr(scorer, "load", load)
+    name = "model.layers.5.self_attn.q_proj"
+    trained = {f"{name}.a": torch.ones(1, 64), f"{name}.b": torch.ones(32, 1)}
+    torch.save(
+        {"adapter": trained, "rank": 1, "alpha": 2.0, "first_layer": 5}, tmp_path / "adapter.pt"
     )
-    model.score(Premise("Leave", "x" * 5000), ["Staff get 27 days."])
-    assert read[0].count("x") >= 5000
+    arguments = [str(tmp_path / "adapter.pt"), "--out", str(tmp_path / "adapter.gguf")]
+    assert CliRunner().invoke(export, arguments).exit_code == 0
+    for file in ("adapter.pt", "adapter.gguf"):  # as a run left it, and exported
+        model = scorer.TorchPairScorer.load(
+            tmp_path / "model.gguf", tmp_path / file, template="chatml", device="cpu"
+        )
+        model.score(Premise("Leave", "x" * 5000), ["Staff get 27 days."])
+        assert read.pop().count("x") >= 5000
+    assert places == [{"rank": 1, "alpha": 2.0, "device": "cpu", "first_layer": 5}] * 2
 
 
 def test_scores_are_kept_for_the_adapter_that_gave_them(
@@ -474,6 +489,30 @@ def test_the_mean_of_two_adapters_is_that_of_their_maps(tmp_path: Path) -> None:
     refused = CliRunner().invoke(export, given)
     assert refused.exit_code == 2
     assert "--mean" in refused.output
+
+
+def test_of_a_layer_that_one_adapter_leaves_alone_the_mean_is_half(tmp_path: Path) -> None:
+    def made(file: str, *layers: int) -> Path:
+        weights = {}
+        for layer in layers:
+            name = f"model.layers.{layer}.self_attn.q_proj"
+            weights |= {f"{name}.a": torch.ones(1, 64), f"{name}.b": torch.ones(32, 1)}
+        torch.save({"adapter": weights, "rank": 1, "alpha": 2.0}, tmp_path / f"{file}.pt")
+        out = tmp_path / f"{file}.gguf"
+        arguments = [str(tmp_path / f"{file}.pt"), "--out", str(out)]
+        assert CliRunner().invoke(export, arguments).exit_code == 0
+        return out
+
+    for first, second in (((3, 4), (4,)), ((4,), (3, 4))):
+        one, two, both = made("one", *first), made("two", *second), tmp_path / "both.gguf"
+        said = CliRunner().invoke(export, [str(one), "--mean", str(two), "--out", str(both)])
+        assert said.exit_code == 0, said.output
+        found = weights_of(both)
+        for layer, share in ((3, 0.5), (4, 1.0)):
+            name = f"model.layers.{layer}.self_attn.q_proj"
+            assert torch.allclose(
+                found[f"{name}.b"] @ found[f"{name}.a"], torch.tensor(share), atol=0.01
+            )
 
 
 def test_what_a_dev_set_has_is_left_out(tmp_path: Path) -> None:

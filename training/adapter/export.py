@@ -105,48 +105,59 @@ def mean(
 ) -> dict[str, torch.Tensor]:
     """The mean of two adapters' maps, as one of both ranks together (Wortsman et al. 2022).
 
-    It stands for that where alpha / rank is the same for all three.
+    It stands for that where alpha / rank is the same for all three. A layer that one of them
+    leaves as it is has a map of zeros there.
 
     Args:
         weights: by name; ``a`` of shape (r, inputs), ``b`` of shape (outputs, r).
-        others: the same with a rank of their own.
+        others: the same with a rank and layers of their own.
         share: weight of the first, 0 to 1; that of the others is the rest.
     """
-    return {
-        name: torch.cat([w, others[name]]) if name.endswith(".a")
-        else torch.cat([share * w, (1 - share) * others[name]], dim=1)
-        for name, w in weights.items()
-    }  # fmt: skip
+    found = {}
+    for name in sorted(weights.keys() | others.keys()):
+        w = weights[name] if name in weights else torch.zeros_like(others[name])
+        other = others[name] if name in others else torch.zeros_like(w)
+        found[name] = (
+            torch.cat([w, other])
+            if name.endswith(".a")
+            else torch.cat([share * w, (1 - share) * other], dim=1)
+        )
+    return found
 
 
 def fitting(
-    path: Path, names: Collection[str], scale: float, *, option: str
+    path: Path, names: Collection[str] | None, scale: float, *, option: str
 ) -> dict[str, torch.Tensor]:
-    """The weights of an exported adapter that is on the same layers, with the same scale.
+    """The weights of an exported adapter with the same scale, and on the same layers.
 
     Args:
         path: the file.
-        names: of the other one's weights.
+        names: of the other one's weights; None if it may be on other layers.
         scale: its alpha / rank.
         option: by which the file was given.
 
     Raises:
         click.BadParameter: if its scale is another, or it is on other layers.
     """
-    weights, _, own = _trained(path)
+    weights, _, own = weights_and_scale(path)
     if not math.isclose(own, scale, rel_tol=1e-6):
         raise click.BadParameter(
             f"{path} has alpha / rank {own:g}, this run {scale:g}", param_hint=option
         )
-    if weights.keys() != set(names):
-        first = min(int(name.split(".")[2]) for name in weights)
+    if names is not None and weights.keys() != set(names):
+        first = min(map(layer_of, weights))
         raise click.BadParameter(
             f"{path} is on other layers than this run: --first-layer {first}", param_hint=option
         )
     return weights
 
 
-def _trained(path: Path) -> tuple[dict[str, torch.Tensor], int, float]:
+def layer_of(name: str) -> int:
+    """The layer of a weight by its name in torch, as ``model.layers.6.mlp.up_proj.a``."""
+    return int(name.split(".")[2])
+
+
+def weights_and_scale(path: Path) -> tuple[dict[str, torch.Tensor], int, float]:
     """The weights of a run's file or of an exported one, their rank, and alpha / rank."""
     with path.open("rb") as file:
         exported = file.read(len(GGUF)) == GGUF
@@ -214,12 +225,12 @@ def main(
         raise click.BadParameter(
             "is of a mean: name the other file by --mean", param_hint="--share"
         )
-    adapter, full, scale = _trained(trained)
+    adapter, full, scale = weights_and_scale(trained)
     if rank is not None and rank > full:
         raise click.BadParameter(f"{trained} has {full}", param_hint="--rank")
     rank = rank or full
     if other is not None:
-        others = fitting(other, adapter.keys(), scale, option="--mean")
+        others = fitting(other, None, scale, option="--mean")
         adapter = mean(adapter, others, 0.5 if share is None else share)
     if other is not None or rank < full:
         adapter = truncated(adapter, rank)

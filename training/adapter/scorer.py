@@ -14,6 +14,7 @@ from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise
+from training.adapter.export import layer_of, weights_and_scale
 from training.adapter.groups import Claim, Group
 from training.adapter.model import Adapted, load
 from training.adapter.packing import Packer
@@ -37,16 +38,11 @@ class TorchPairScorer:
 
     @classmethod
     def load(cls, base: Path, adapter: Path, *, template: str, device: str) -> Self:
-        """The model of a GGUF file with a trained adapter, a file of ``training.adapter.train``."""
-        saved = torch.load(adapter, weights_only=True)
-        model = load(
-            base,
-            rank=saved["rank"],
-            alpha=saved["alpha"],
-            device=device,
-            first_layer=saved["first_layer"],
-        )
-        model.restore(saved["adapter"])
+        """The model of a GGUF file with an adapter of ``training.adapter.train``, or exported."""
+        weights, rank, scale = weights_and_scale(adapter)
+        first = min(layer_of(name) for name in weights)
+        model = load(base, rank=rank, alpha=scale * rank, device=device, first_layer=first)
+        model.restore(weights)
         packer = Packer(model.tokenize, chat_format(template), load_prompt(ADAPTED_PROMPT))
         return cls(model, packer, f"{base.parent.name}/torch", sha256_of(adapter))
 
