@@ -6,11 +6,10 @@ r"""Measure an adapter on what was held out, and on dev files: in torch, or as i
         --dev DATA/nli/fever-symmetric-dev.jsonl --out scores.jsonl
 
 Torch reads all claims of a passage at once, faster than llama.cpp one by one where the
-processor has bfloat16; the probabilities differ by what the quantisation of activations does
-there, and a mean of two files has no state to read. With ``--model`` the product's own scorer
-reads, the adapter of the card exported and quantised. Scores are written as they come and a
-second run with the same adapter goes on from them, so that a figure can be computed again, or
-a calibration fitted, without reading.
+processor has bfloat16, a run's adapter or an exported one; the probabilities differ by what the
+quantisation of activations does there. With ``--model`` the product's own scorer reads. Scores
+are written as they come and a second run with the same adapter goes on from them, so that a
+figure can be computed again, or a calibration fitted, without reading.
 """
 
 from __future__ import annotations
