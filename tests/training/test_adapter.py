@@ -493,7 +493,7 @@ def test_the_mean_of_two_adapters_is_that_of_their_maps(tmp_path: Path) -> None:
 
 def test_of_a_layer_that_one_adapter_leaves_alone_the_mean_is_half(tmp_path: Path) -> None:
     def made(file: str, *layers: int) -> Path:
-        weights = {}
+        weights: dict[str, torch.Tensor] = {}
         for layer in layers:
             name = f"model.layers.{layer}.self_attn.q_proj"
             weights |= {f"{name}.a": torch.ones(1, 64), f"{name}.b": torch.ones(32, 1)}
