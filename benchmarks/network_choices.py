@@ -30,8 +30,8 @@ from benchmarks.network_grid import (
     sorted_by_three,
     sum_of,
 )
+from benchmarks.network_tables import head, line, measures_of, signature, signed, title
 from factcheck_local.core.errors import FactcheckError
-from factcheck_local.evaluate import summary
 from factcheck_local.evaluate.collection import Collection
 from factcheck_local.evaluate.data import handbook, sets
 from factcheck_local.evaluate.runner import corpus
@@ -43,14 +43,6 @@ from factcheck_local.pipeline.settings import Settings
 
 SETS = Path(__file__).parent.parent / "training" / "data" / "authored" / "sets"
 
-_TITLES = {
-    "right_of_three": "right of three",
-    "balanced_of_three": "balanced",
-    "right_of_four": "right of four",
-    "supported_wrongly": "supported wrongly",
-    "true_contradicted": "true contradicted",
-}
-
 Value = TypeVar("Value")
 
 
@@ -60,7 +52,7 @@ def main() -> None:
     options = _options()
     grid = {name: getattr(options, name) for name in GRID}
     try:
-        collection = _collection(options)
+        collection = collection_of(options)
         out = options.out or Path("out") / "network-choices" / collection.name
         base = Settings(relation=options.relation, llm=options.llm)
         result = _measured(collection, base, grid, out, rows=options.rows, seed=options.seed)
@@ -115,19 +107,10 @@ def compared(
     single = judged(found, [base, *alone(base, grid)])
     choices = sorted_by_three(judged(found, settings_of(base, grid)))
     models = {"relation": checker.relation_model, "embedder": checker.embedder}
-    signed = summary.Signed(
-        name=f"network choices, {collection.name}",
-        command="python -m benchmarks.network_choices",
-        digest=collection.digest,
-        settings=base.line(),
-        models={role: {"id": m.id, "sha256": m.sha256} for role, m in models.items()},
-        limit=None,
-        seed=seed,
-        notes=collection.notes,
-    )
+    made_with = signed("network_choices", collection, base, models, seed=seed)
     default, others = single[0], single[1:]
     shown = choices if rows == 0 else choices[:rows]
-    return signed.as_dict() | {
+    return made_with.as_dict() | {
         "items": len(found),
         "claims": int(sum_of(default.counts).sum()),
         "default": _row(default, seed) | {"confusion": as_dict(sum_of(default.counts))},
@@ -141,13 +124,7 @@ def _row(choice: Choice, seed: int | None, *, against: Choice | None = None) -> 
     """A choice with its measures; with intervals where there is a seed for them."""
     row: dict[str, Any] = {
         **choice.varied(),
-        "measures": {
-            name: {
-                "value": choice.value(name),
-                "ci95": None if seed is None else choice.ci95(name, seed),
-            }
-            for name in MEASURES
-        },
+        "measures": measures_of(choice, seed),
     }
     if against is not None and seed is not None:
         row["changed"] = {n: v for n, v in choice.varied().items() if v != against.varied()[n]}
@@ -157,37 +134,24 @@ def _row(choice: Choice, seed: int | None, *, against: Choice | None = None) -> 
 
 def to_markdown(result: Mapping[str, Any]) -> str:
     """The tables: the default, each choice alone, and the best combinations."""
-    lines = [f"# {result['bench']}", "", f"{result['items']} items, {result['claims']} claims"]
-    lines += [f"- {note}" for note in result["notes"]]
-    lines += ["", "The default, and each choice alone as a difference to it:", ""]
-    lines += [_head(["choice"])]
+    lines = [*title(result), "", "The default, and each choice alone as a difference to it:", ""]
+    lines += [head(["choice"])]
     default = result["default"]
-    lines += [_line(["default"], default["measures"])]
+    lines += [line(["default"], default["measures"])]
     for row in result["alone"]:
         changed = ", ".join(f"{name} {value}" for name, value in row["changed"].items())
-        lines.append(_line([changed], row["difference"], signed=True))
+        lines.append(line([changed], row["difference"], as_difference=True))
     lines += ["", f"Best {result['shown']} of {len(result['choices'])} combinations:", ""]
-    lines += [_head(list(GRID))]
+    lines += [head(list(GRID))]
     lines += [
-        _line([str(row[name]) for name in GRID], row["measures"])
+        line([str(row[name]) for name in GRID], row["measures"])
         for row in result["choices"][: result["shown"]]
     ]
-    return "\n".join([*lines, "", f"signature: `{summary.signature(result)}`"])
+    return "\n".join([*lines, "", signature(result)])
 
 
-def _head(names: Sequence[str]) -> str:
-    titles = [*names, *(_TITLES[m] for m in MEASURES)]
-    return f"| {' | '.join(titles)} |\n|{'---|' * len(names)}{'---:|' * len(MEASURES)}"
-
-
-def _line(
-    cells: Sequence[str], measures: Mapping[str, Mapping[str, Any]], *, signed: bool = False
-) -> str:
-    shown = [summary.cell(measures[name], signed=signed) for name in MEASURES]
-    return f"| {' | '.join([*cells, *shown])} |"
-
-
-def _collection(options: argparse.Namespace) -> Collection:
+def collection_of(options: argparse.Namespace) -> Collection:
+    """The sets or the handbook that options name."""
     if options.handbook is not None:
         return handbook.load(options.handbook)
     return sets.load(options.data, held_out=sets.FOLDS[options.fold])

@@ -15,7 +15,6 @@ over these gives the verdicts. Nothing of it is part of a run.
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,13 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.network_cases import NetworkCase, cases
+from benchmarks.network_choices import SETS, collection_of
 from benchmarks.network_grid import Choice, sum_of
+from benchmarks.network_tables import head, line, measures_of, signature, signed, title
 from factcheck_local.core.errors import FactcheckError
 from factcheck_local.core.types import Relation, ScoredPair
-from factcheck_local.evaluate import summary
 from factcheck_local.evaluate.collection import Collection
-from factcheck_local.evaluate.data import handbook, sets
+from factcheck_local.evaluate.data import sets
 from factcheck_local.evaluate.runner import corpus
+from factcheck_local.evaluate.verdicts import Matrix
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
 from factcheck_local.pipeline.checker import FactChecker
@@ -44,21 +45,16 @@ from factcheck_local.pipeline.settings import Settings
 from training.adapter.groups import SEVERAL, side_by_side
 from training.adapter.scorer import TorchPairScorer
 
-SETS = Path(__file__).parent.parent / "training" / "data" / "authored" / "sets"
-
 #: Passages that are read side by side.
 MOST = 6
 
 #: Shares of the joint reading that are tried; 0 is what a run does.
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 
-#: Nothing is ruled out by a model that reads, and no more pairs of a claim are made up for.
-LEAST, MOST_PAIRS = 1e-4, 7
+#: Nothing is ruled out by a model that reads.
+LEAST = 1e-4
 
-#: What a claim's passages say together: as the labels, and a conflict.
-SUPPORT, DENIAL, NOTHING, CONFLICT = range(4)
-
-Vector = npt.NDArray[np.float64]
+Array = npt.NDArray[np.float64]
 
 
 def main() -> None:
@@ -66,11 +62,7 @@ def main() -> None:
     go_offline()
     options = _options()
     try:
-        collection = (
-            handbook.load(options.handbook)
-            if options.handbook
-            else sets.load(options.sets, held_out=True)
-        )
+        collection = collection_of(options)
         collection = replace(collection, items=collection.items[: options.limit])
         settings = Settings()
         model = joint_model(options.base, options.adapter, settings)
@@ -86,14 +78,13 @@ def joint_model(base: Path, adapter: Path, settings: Settings) -> RelationModel:
     card = relation_card("llm", settings.llm)
     scorer = TorchPairScorer.load(base, adapter, template=card.options["chat_format"], device="cpu")
     guarded = GuardedRelationModel(CalibratedRelationModel(scorer, card_calibration(card)))
-    return shown(guarded, cut_instructions=True, tables=settings.tables)
+    return shown(guarded, cut_instructions=settings.cut_instructions, tables=settings.tables)
 
 
 def _measured(
     collection: Collection, settings: Settings, model: RelationModel, options: argparse.Namespace
 ) -> dict[str, Any]:
-    seed = options.seed
-    counts: dict[float, list[Any]] = {share: [] for share in SHARES}
+    counts: dict[float, list[Matrix]] = {share: [] for share in SHARES}
     embedder = load_model(settings.embedder, "embedder")
     with corpus(collection, embedder, options.out) as store:
         checker = FactChecker(settings, store, embedder=embedder)
@@ -103,26 +94,16 @@ def _measured(
             for share, found in counts.items():
                 found.append(case.counts_with(settings, reconciled(pairs, joint, share)))
         models = {"relation": checker.relation_model, "joint": model, "embedder": embedder}
-        signed = summary.Signed(
-            name=f"side by side, {collection.name}",
-            command="python -m benchmarks.side_by_side",
-            digest=collection.digest,
-            settings=settings.line(),
-            models={role: {"id": m.id, "sha256": m.sha256} for role, m in models.items()},
-            limit=options.limit,
-            seed=seed,
-            notes=collection.notes,
-        )
-    rows = []
-    for share, found in counts.items():
-        choice = Choice(settings, tuple(found))
-        measures = {
-            name: {"value": choice.value(name), "ci95": choice.ci95(name, seed)}
-            for name in ("right_of_three", "supported_wrongly", "true_contradicted")
-        }
-        rows.append({"share": share, "measures": measures})
-    claims = int(sum_of(counts[0.0]).sum())
-    return signed.as_dict() | {"items": len(collection.items), "claims": claims, "rows": rows}
+    limit, seed = options.limit, options.seed
+    made_with = signed("side_by_side", collection, settings, models, limit=limit, seed=seed)
+    return made_with.as_dict() | {
+        "items": len(collection.items),
+        "claims": int(sum_of(counts[0.0]).sum()),
+        "rows": [
+            {"share": share, "measures": measures_of(Choice(settings, tuple(found)), seed)}
+            for share, found in counts.items()
+        ],
+    }
 
 
 def read_side_by_side(
@@ -174,83 +155,74 @@ def reconciled(
         joint: by claim what its passages say together.
         share: of the joint reading in the pool, 0 to 1.
     """
-    new: dict[tuple[str, str], Relation] = {}
+    new = {(p.premise, p.hypothesis): p.relation for p in pairs}
     for claim, said in joint.items():
-        own = [p for p in pairs if p.hypothesis == claim][:MOST_PAIRS]
+        own = [key for key in new if key[1] == claim]
         if own and share:
-            relations = in_the_light_of([_vector(p.relation) for p in own], _vector(said), share)
-            for pair, v in zip(own, relations, strict=True):
-                new[pair.premise, claim] = Relation(*(float(x) for x in v))
-    return tuple(replace(p, relation=new.get((p.premise, p.hypothesis), p.relation)) for p in pairs)
+            alone = np.array([_vector(new[key]) for key in own])
+            for key, row in zip(own, in_the_light_of(alone, _vector(said), share), strict=True):
+                new[key] = Relation(*map(float, row))
+    return tuple(replace(p, relation=new[p.premise, p.hypothesis]) for p in pairs)
 
 
-def in_the_light_of(relations: Sequence[Vector], joint: Vector, share: float) -> list[Vector]:
+def in_the_light_of(alone: Array, joint: Array, share: float) -> Array:
     """Jeffrey's rule on what the labels of a claim's passages make together.
 
     Args:
-        relations: of n passages p(entailment, contradiction, neutral), each of shape (3,).
-        joint: the same of all of them together.
+        alone: of n passages p(entailment, contradiction, neutral), shape (n, 3), all above 0.
+        joint: the same of all of them together, shape (3,).
         share: see ``reconciled``.
 
     Returns:
-        The relations of the n passages.
+        The same of the n passages, shape (n, 3).
     """
-    labels = list(itertools.product(range(3), repeat=len(relations)))
-    p = np.array([np.prod([r[k] for r, k in zip(relations, of, strict=True)]) for of in labels])
-    made = np.array([together(of) for of in labels])
-    before = np.array([p[made == j].sum() for j in (SUPPORT, DENIAL, NOTHING)])
+    e, c, n = alone.T
+    # Of all passages but one: that none denies, none states, that all say nothing.
+    no_denial, no_support, nothing = (
+        np.prod(1 - c) / (1 - c),
+        np.prod(1 - e) / (1 - e),
+        n.prod() / n,
+    )
+    before = np.array([np.prod(1 - c) - n.prod(), np.prod(1 - e) - n.prod(), n.prod()])
     target = (before / before.sum()) ** (1 - share) * joint**share
     # What share of it is a conflict stays as it is: the joint reading has no word for one.
-    factor = np.append(target / target.sum() * before.sum() / before, 1.0)
-    p *= factor[made]
-    found = np.zeros((len(relations), 3))
-    for of, weight in zip(labels, p, strict=True):
-        found[np.arange(len(of)), list(of)] += weight
-    return list(found / found.sum(axis=1, keepdims=True))
+    support, denial, neither = target / target.sum() * before.sum() / before
+    found = np.stack(
+        [
+            e * (no_denial * support + (1 - no_denial)),
+            c * (no_support * denial + (1 - no_support)),
+            n
+            * (
+                nothing * neither
+                + (no_denial - nothing) * support
+                + (no_support - nothing) * denial
+                + (1 - no_denial - no_support + nothing)
+            ),
+        ],
+        axis=1,
+    )
+    whole: Array = found / found.sum(axis=1, keepdims=True)
+    return whole
 
 
-def together(labels: Sequence[int]) -> int:
-    """What passages with these labels make together."""
-    if SUPPORT in labels and DENIAL in labels:
-        return CONFLICT
-    return min(labels)
-
-
-def _vector(relation: Relation) -> Vector:
+def _vector(relation: Relation) -> Array:
     found = np.clip([relation.entailment, relation.contradiction, relation.neutral], LEAST, 1.0)
-    whole: Vector = found / found.sum()
+    whole: Array = found / found.sum()
     return whole
 
 
 def to_markdown(result: Mapping[str, Any]) -> str:
     """The rows as a table, and what they were made with."""
-    lines = [
-        f"# {result['bench']}",
-        "",
-        f"{result['items']} items, {result['claims']} claims",
-        *(f"- {note}" for note in result["notes"]),
-        "",
-        "| share of the joint reading | right of three | supported wrongly | true contradicted |",
-        "|---|---|---|---|",
-    ]
-    for row in result["rows"]:
-        cells = [_cell(m) for m in row["measures"].values()]
-        lines.append(f"| {row['share']} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", f"signature: `{summary.signature(result)}`"])
-
-
-def _cell(measure: Mapping[str, Any]) -> str:
-    if measure["value"] is None:
-        return "–"
-    if measure["ci95"] is None:
-        return f"{measure['value']:.3f}"
-    low, high = measure["ci95"]
-    return f"{measure['value']:.3f} [{low:.3f}, {high:.3f}]"
+    rows = [line([str(row["share"])], row["measures"]) for row in result["rows"]]
+    return "\n".join(
+        [*title(result), "", head(["share of the joint reading"]), *rows, "", signature(result)]
+    )
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="side_by_side", description=__doc__.split("\n")[0])
-    parser.add_argument("--sets", type=Path, default=SETS)
+    parser.add_argument("--data", type=Path, default=SETS, help="sets, a file or folder")
+    parser.add_argument("--fold", choices=list(sets.FOLDS), default="held-out")
     parser.add_argument("--handbook", type=Path, help="a corpus with labelled answers instead")
     parser.add_argument("--base", type=Path, required=True, help="the model's GGUF file")
     parser.add_argument("--adapter", type=Path, required=True, help="of training.adapter.train")

@@ -7,39 +7,44 @@ import itertools
 import numpy as np
 import pytest
 
-from benchmarks.side_by_side import (
-    CONFLICT,
-    DENIAL,
-    NOTHING,
-    SUPPORT,
-    Vector,
-    groups,
-    in_the_light_of,
-    reconciled,
-    together,
-)
+from benchmarks.side_by_side import Array, groups, in_the_light_of, reconciled
 from factcheck_local.core.types import Relation, ScoredPair
 
 JOINT = np.array([0.7, 0.1, 0.2])
 
-
-def alone(*rows: tuple[float, float, float]) -> list[Vector]:
-    return [np.array(row) for row in rows]
+SUPPORT, DENIAL, NOTHING, CONFLICT = range(4)
 
 
-def made(relations: list[Vector]) -> Vector:
-    """What independent passages make together."""
+def alone(*rows: tuple[float, float, float]) -> Array:
+    return np.array(rows)
+
+
+def together(labels: tuple[int, ...]) -> int:
+    if 0 in labels and 1 in labels:
+        return CONFLICT
+    return min(labels)
+
+
+def made(relations: Array) -> Array:
+    """What independent passages make together, every combination of their labels counted."""
     found = np.zeros(4)
     for of in itertools.product(range(3), repeat=len(relations)):
         found[together(of)] += np.prod([r[k] for r, k in zip(relations, of, strict=True)])
     return found
 
 
-def test_what_labels_make_together() -> None:
-    assert together((0, 2, 2)) == SUPPORT
-    assert together((2, 1, 1)) == DENIAL
-    assert together((2, 2)) == NOTHING
-    assert together((1, 2, 0)) == CONFLICT
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_as_every_combination_of_labels_says(share: float) -> None:
+    relations = np.random.default_rng(3).dirichlet([1, 1, 1], size=4)
+    before = made(relations)
+    target = (before[:3] / before[:3].sum()) ** (1 - share) * JOINT**share
+    factor = np.append(target / target.sum() * before[:3].sum() / before[:3], 1.0)
+    wanted = np.zeros((4, 3))
+    for of in itertools.product(range(3), repeat=4):
+        p = np.prod([r[k] for r, k in zip(relations, of, strict=True)]) * factor[together(of)]
+        wanted[np.arange(4), list(of)] += p
+    assert np.allclose(wanted.sum(axis=1), 1.0)
+    assert np.allclose(in_the_light_of(relations, JOINT, share), wanted)
 
 
 def test_without_a_share_nothing_changes() -> None:

@@ -297,12 +297,7 @@ def test_passages_side_by_side_are_labelled_by_what_they_say_together(tmp_path: 
 
 def test_passages_side_by_side_have_their_share_and_none_that_is_held_out() -> None:
     own = DATA.parent
-    held = {
-        text
-        for name in SETS
-        for group in sets_side_by_side(sets_file(own, name), held_out=True)
-        for _, text in group.passages.values()
-    }
+    held = {group.passage for name in SETS for group in sets(sets_file(own, name), held_out=True)}
     found = [s for s in sources_of_sets(own) if s.name.startswith("side-by-side/")]
     assert len(found) == len(SETS)
     assert not any(text in group.passage for s in found for group in s.groups for text in held)

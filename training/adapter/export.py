@@ -126,28 +126,38 @@ def mean(
 
 
 def fitting(
-    path: Path, names: Collection[str] | None, scale: float, *, option: str
+    path: Path, names: Collection[str], scale: float, *, option: str
 ) -> dict[str, torch.Tensor]:
-    """The weights of an exported adapter with the same scale, and on the same layers.
+    """The weights of an exported adapter that is on the same layers, with the same scale.
 
     Args:
         path: the file.
-        names: of the other one's weights; None if it may be on other layers.
+        names: of the other one's weights.
         scale: its alpha / rank.
         option: by which the file was given.
 
     Raises:
         click.BadParameter: if its scale is another, or it is on other layers.
     """
+    weights = of_scale(path, scale, option=option)
+    if weights.keys() != set(names):
+        first = min(map(layer_of, weights))
+        raise click.BadParameter(
+            f"{path} is on other layers than this run: --first-layer {first}", param_hint=option
+        )
+    return weights
+
+
+def of_scale(path: Path, scale: float, *, option: str) -> dict[str, torch.Tensor]:
+    """The weights of an exported adapter with this alpha / rank.
+
+    Raises:
+        click.BadParameter: if it has another, by the option that named the file.
+    """
     weights, _, own = weights_and_scale(path)
     if not math.isclose(own, scale, rel_tol=1e-6):
         raise click.BadParameter(
             f"{path} has alpha / rank {own:g}, this run {scale:g}", param_hint=option
-        )
-    if names is not None and weights.keys() != set(names):
-        first = min(map(layer_of, weights))
-        raise click.BadParameter(
-            f"{path} is on other layers than this run: --first-layer {first}", param_hint=option
         )
     return weights
 
@@ -230,7 +240,7 @@ def main(
         raise click.BadParameter(f"{trained} has {full}", param_hint="--rank")
     rank = rank or full
     if other is not None:
-        others = fitting(other, None, scale, option="--mean")
+        others = of_scale(other, scale, option="--mean")
         adapter = mean(adapter, others, 0.5 if share is None else share)
     if other is not None or rank < full:
         adapter = truncated(adapter, rank)

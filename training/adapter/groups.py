@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -85,36 +85,29 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide(Group):
-    """Passages of a set that are read as one text; as a step reads it, some of them.
+    """All passages of a set as one text; as a step reads it, some of them.
 
-    A claim's label is what the passages drawn say together. One that some of them entail and
-    others contradict is left out: a reader of one letter has none for it.
+    A claim's label is what the passages say together. One that some of them entail and others
+    contradict is left out: a reader of one letter has none for it.
 
     Attributes:
-        passages: id -> title and text.
-        labels: of each claim, passage id -> label.
+        alone: the groups of its passages, each with all claims of the set in the same order.
     """
 
-    passages: Mapping[str, tuple[str, str]]
-    labels: Sequence[Mapping[str, str]]
+    alone: tuple[Group, ...]
 
     def drawn(self, rng: random.Random) -> Group:
         """Two to five of the passages in any order, most often three; open claims sampled."""
-        ids = list(self.passages)
-        rng.shuffle(ids)
-        ids = ids[: rng.choice(COUNTS)]
-        claims = [
-            Claim(claim.text, label)
-            for claim, of in zip(self.claims, self.labels, strict=True)
-            if (label := _together({of[i] for i in ids})) is not None
-        ]
+        some = list(self.alone)
+        rng.shuffle(some)
+        some = some[: rng.choice(COUNTS)]
+        claims = list(_claims_together(some))
         rng.shuffle(claims)
         decided = [c for c in claims if c.label != "neutral"][: MOST_CLAIMS - LEAST_OPEN]
         count = max(LEAST_OPEN, round(OPEN_SIDE_BY_SIDE * len(decided)))
         claims = decided + [c for c in claims if c.label == "neutral"][:count]
         rng.shuffle(claims)
-        text = side_by_side(self.passages[i] for i in ids)
-        return Group(self.source, SEVERAL, text, tuple(claims[:MOST_CLAIMS]))
+        return Group(self.source, SEVERAL, _text(some), tuple(claims[:MOST_CLAIMS]))
 
 
 def is_held_out(kind: str, text: str) -> bool:
@@ -141,32 +134,16 @@ def authored(path: Path, *, held_out: bool) -> list[Group]:
 
 def sets(path: Path, *, held_out: bool) -> list[Group]:
     """The passages of a file of sets, each with all claims of its set."""
-    found = []
-    for row in _rows(path):
-        if is_held_out("sets", row["set"]) != held_out:
-            continue
-        for passage in row["passages"]:
-            claims = tuple(Claim(c["text"], _label(c, passage["id"])) for c in row["claims"])
-            found.append(Group(f"sets/{path.stem}", passage["title"], passage["text"], claims))
-    return found
+    return [group for row in _sets(path, held_out) for group in row]
 
 
 def sets_side_by_side(path: Path, *, held_out: bool) -> list[SideBySide]:
     """The sets of a file, each with all its passages as one text; see ``SideBySide``."""
-    found = []
-    for row in _rows(path):
-        if is_held_out("sets", row["set"]) != held_out:
-            continue
-        passages = {p["id"]: (p["title"], p["text"]) for p in row["passages"]}
-        labels = [{i: _label(c, i) for i in passages} for c in row["claims"]]
-        whole = [_together(set(of.values())) or "neutral" for of in labels]
-        claims = tuple(
-            Claim(c["text"], label) for c, label in zip(row["claims"], whole, strict=True)
-        )
-        text = side_by_side(passages.values())
-        name = f"side-by-side/{path.stem}"
-        found.append(SideBySide(name, SEVERAL, text, claims, passages, labels))
-    return found
+    source = f"side-by-side/{path.stem}"
+    return [
+        SideBySide(source, SEVERAL, _text(row), _claims_together(row), row)
+        for row in _sets(path, held_out)
+    ]
 
 
 def side_by_side(passages: Iterable[tuple[str, str]]) -> str:
@@ -229,12 +206,33 @@ def linked(read: Sequence[tuple[str, str]]) -> list[list[int]]:
     return list(found.values())
 
 
-def _together(labels: set[str]) -> str | None:
-    """What passages with these labels say of a claim; None where they disagree."""
-    said = labels - {"neutral"}
-    if len(said) > 1:
-        return None
-    return said.pop() if said else "neutral"
+def _sets(path: Path, held_out: bool) -> Iterator[tuple[Group, ...]]:
+    """Of each set of a file the groups of its passages."""
+    for row in _rows(path):
+        if is_held_out("sets", row["set"]) == held_out:
+            yield tuple(
+                Group(
+                    f"sets/{path.stem}",
+                    passage["title"],
+                    passage["text"],
+                    tuple(Claim(c["text"], _label(c, passage["id"])) for c in row["claims"]),
+                )
+                for passage in row["passages"]
+            )
+
+
+def _text(passages: Iterable[Group]) -> str:
+    return side_by_side((group.title, group.passage) for group in passages)
+
+
+def _claims_together(passages: Sequence[Group]) -> tuple[Claim, ...]:
+    """The claims of a set by what some of its passages say together, those in dispute left out."""
+    found = []
+    for of_each in zip(*(group.claims for group in passages), strict=True):
+        said = {claim.label for claim in of_each} - {"neutral"}
+        if len(said) <= 1:
+            found.append(Claim(of_each[0].text, said.pop() if said else "neutral"))
+    return tuple(found)
 
 
 def _label(claim: dict[str, Any], passage: str) -> str:
