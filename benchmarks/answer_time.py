@@ -7,7 +7,8 @@ process for each repetition, and prints medians: seconds by stage as a run recor
 the LLM by stage and purpose, with their seconds; and the floor, which is each of these tokens once
 at the best speed that was measured of its kind. States of prompts that an earlier run kept on disk
 count as kept; ``--cold`` does without them. Nothing is known of the store's passages before;
-``--kept`` keeps between answers what a run keeps by default.
+``--kept`` keeps between answers what a run keeps by default, and ``--prepared`` has the LLM read
+the passages ahead, as ``factcheck prepare`` does, which is timed apart.
 
 Purposes: *prompt* is what is read before a reply or the label of a single question, *passage* what
 is read once for all claims about it, *claim* what is read for one claim, *written* a reply's own
@@ -105,7 +106,8 @@ def measured(arguments: argparse.Namespace, store: Path) -> dict[str, Any]:
     if arguments.cold:
         PromptStates.restore = lambda *_: False  # type: ignore[method-assign]
     chosen = {n: getattr(arguments, n) for n in ("relation", "llm") if getattr(arguments, n)}
-    checker = FactChecker(Settings(**chosen), Store.open(store), cache=arguments.kept)
+    keeps = arguments.kept or arguments.prepared
+    checker = FactChecker(Settings(**chosen), Store.open(store), cache=keeps)
     answers = [Answer(path.read_text(encoding="utf-8")) for path in arguments.answer]
     imported = time.perf_counter() - begun
     runs, each = [], []
@@ -174,6 +176,9 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--cold", action="store_true", help="without states of prompts on disk")
     parser.add_argument("--kept", action="store_true", help="keep scores and states of passages")
+    parser.add_argument(
+        "--prepared", action="store_true", help="the same, and passages are read ahead"
+    )
     parser.add_argument("--store", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.store:
@@ -186,6 +191,11 @@ def main() -> None:
         subprocess.run(
             [*launcher, "index", str(arguments.docs), *excluded, "--store", str(store)], check=True
         )
+        if arguments.prepared:
+            begun = time.perf_counter()
+            asked = [f"--{n}={v}" for n in ("relation", "llm") if (v := getattr(arguments, n))]
+            subprocess.run([*launcher, "prepare", "--store", str(store), *asked], check=True)
+            print(f"prepared in {time.perf_counter() - begun:.0f} s")
         command = [sys.executable, "-m", "benchmarks.answer_time", *sys.argv[1:]]
         runs = []
         for number in range(arguments.repeat):
@@ -200,7 +210,8 @@ def main() -> None:
         f"\nsignature: factcheck-local:{__version__}|{', '.join(runs[0]['models'])}|"
         f"answers:{','.join(path.name for path in arguments.answer)}|"
         f"relation:{arguments.relation or 'default'}|llm:{arguments.llm or 'default'}|"
-        f"cold:{arguments.cold}|kept:{arguments.kept}|repeat:{arguments.repeat}"
+        f"cold:{arguments.cold}|kept:{arguments.kept}|prepared:{arguments.prepared}|"
+        f"repeat:{arguments.repeat}"
     )
 
 

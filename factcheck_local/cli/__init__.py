@@ -25,6 +25,7 @@ from factcheck_local.models.offline import go_offline
 COMMANDS = {
     "demo": "Verify a sample answer against a sample handbook.",
     "index": "Bring the store up to date with folders and files.",
+    "prepare": "Have the LLM read the store's passages ahead.",
     "verify": "Judge every claim of answers.",
     "report": "Show an earlier verification in another form.",
     "diff": "Compare two verifications of an answer.",

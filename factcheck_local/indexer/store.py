@@ -305,6 +305,10 @@ class Store(Closing):
         """Number of passages."""
         return self._passages.count()
 
+    def ids(self) -> list[str]:
+        """Id of every passage."""
+        return self._passages.ids()
+
     def digest(self) -> str:
         """Sha256, in hex, over the passages' ids, texts, priors and access, by source.
 

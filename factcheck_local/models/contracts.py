@@ -121,10 +121,35 @@ class Labelled:
 
 
 @runtime_checkable
+class Remembered(ChatModel, Protocol):
+    """A model that keeps on disk what it made of the beginnings of prompts."""
+
+    def remembers(self, messages: Sequence[Message]) -> bool | None:
+        """Whether what the endings of a chat share is kept.
+
+        Args:
+            messages: as ``score_labels`` takes them.
+
+        Returns:
+            None where it never is: it is short, long, or as soon read as fetched from a disk.
+        """
+
+    def remember(self, messages: Sequence[Message]) -> None:
+        """Read what the endings of a chat share, and keep it, unless it never is.
+
+        Args:
+            messages: as ``score_labels`` takes them.
+
+        Raises:
+            ScoringError: if they do not fit the model's context.
+        """
+
+
+@runtime_checkable
 class Remembering(Protocol):
     """A model that can keep on disk what it made of a prompt."""
 
-    def remembering(self, folder: Path) -> ChatModel:
+    def remembering(self, folder: Path) -> Remembered:
         """The model, with what the endings of ``score_labels`` share kept in a folder.
 
         The same bytes come back, so the same scores. What is kept is the prompt in another form:

@@ -54,6 +54,10 @@ class PromptCache:
             self.forget()
             self._using = prompt
 
+    def holds(self, tokens: list[int], states: PromptStates) -> bool | None:
+        """Whether the state of ``tokens`` is on the disk; None if it never is."""
+        return states.holds(self._llama, self._adapter, tokens)
+
     def read(
         self,
         tokens: list[int],
@@ -95,7 +99,7 @@ class PromptCache:
         if wants_logits or shared < len(tokens):
             shared = min(shared, last)
         logits = self._decode(tokens, shared, wants_logits=wants_logits)
-        if states and not whole:
+        if states and not (whole and self.holds(tokens, states)):
             states.keep(self._llama, self._adapter, tokens)
         return logits
 

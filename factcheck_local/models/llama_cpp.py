@@ -136,6 +136,19 @@ class LlamaCppModel:
             )
         return other
 
+    def remembers(self, messages: Sequence[Message]) -> bool | None:
+        """Whether the state of a chat's beginning is on the disk; see ``Remembered``."""
+        if self._passages is None:
+            return None
+        self._cache.use(self._prompt)
+        return self._cache.holds(self._tokens(messages, unfinished=True), self._passages)
+
+    def remember(self, messages: Sequence[Message]) -> None:
+        """Bring the state of a chat's beginning to the disk; see ``Remembered``."""
+        if self.remembers(messages) is False:
+            prefix = self._tokens(messages, unfinished=True)
+            self._cache.read(prefix, room=0, fixed=self._fixed(messages), states=self._passages)
+
     def forget(self) -> None:
         """Empty the cache, so that the next prompt is read from its first token."""
         self._cache.forget()

@@ -35,6 +35,9 @@ MAX_TOKENS = 2048
 #: Bytes of a folder, the latest used are kept.
 LIMIT = 512 * 2**20
 
+#: A file in a folder that says how many bytes it may take, where somebody has chosen that.
+CHOSEN = "limit"
+
 #: Seconds after which what was being written is of a process that was killed.
 ABANDONED = 3600
 
@@ -58,13 +61,39 @@ class Stateful(Protocol):
         """Make the sequence what a file holds; False if that is not of ``tokens``."""
 
 
+def taken(folder: Path) -> int:
+    """Bytes that the states in a folder take; 0 where there is none."""
+    return sum(about.st_size for _, about in _kept(folder))
+
+
+def give(folder: Path, limit: int) -> None:
+    """Let the states in a folder take so many bytes from now on, whoever writes them.
+
+    That goes with the folder.
+
+    Raises:
+        OSError: if the folder cannot be written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CHOSEN).write_text(str(limit), encoding="ascii")
+
+
+def _kept(folder: Path) -> list[tuple[Path, os.stat_result]]:
+    """The states in a folder, the latest used first."""
+    found = []
+    for path in folder.glob("*.state"):
+        with suppress(FileNotFoundError):  # another process may have made room
+            found.append((path, path.stat()))
+    return sorted(found, key=lambda one: -one[1].st_mtime_ns)
+
+
 class PromptStates:
     """The states of one model.
 
     Args:
         folder: where its files are; made when the first is written.
         weights: hash of the model's file.
-        limit: bytes that they may take.
+        limit: bytes that they may take, unless the folder was given others, see ``give``.
         most: tokens of a state; a longer one is not kept.
     """
 
@@ -75,6 +104,18 @@ class PromptStates:
         self._weights = weights
         self._limit = limit
         self._most = most
+
+    def holds(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> bool | None:
+        """Whether the state of these tokens is kept; None if it never is, for their number.
+
+        Args:
+            context: that it would be of.
+            adapter: hash of the adapter in use; empty for none.
+            tokens: the beginning of a prompt.
+        """
+        if not MIN_TOKENS <= len(tokens) <= self._most:
+            return None
+        return any(self._folder.glob(f"{self._key(context, adapter, tokens)}.*.state"))
 
     def restore(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> bool | None:
         """Bring a context to hold ``tokens``, if that was kept.
@@ -133,13 +174,17 @@ class PromptStates:
             with suppress(FileNotFoundError):
                 if partial.stat().st_mtime < begun:
                     partial.unlink()
-        kept = [(path, path.stat()) for path in self._folder.glob("*.state")]
-        kept.sort(key=lambda one: -one[1].st_mtime_ns)
-        total = 0
-        for path, about in kept:
+        total, limit = 0, self._bytes()
+        for path, about in _kept(self._folder):
             total += about.st_size
-            if total > self._limit:
+            if total > limit:
                 path.unlink(missing_ok=True)
+
+    def _bytes(self) -> int:
+        try:
+            return int((self._folder / CHOSEN).read_text(encoding="ascii"))
+        except (FileNotFoundError, ValueError):
+            return self._limit
 
     def _key(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> str:
         parts = "\n".join((self._weights, adapter, context.build, " ".join(map(str, tokens))))

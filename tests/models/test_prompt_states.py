@@ -18,7 +18,7 @@ from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.llama_context import Row
 from factcheck_local.models.llama_cpp import LlamaCppModel
-from factcheck_local.models.prompt_states import MIN_TOKENS, PromptStates
+from factcheck_local.models.prompt_states import MIN_TOKENS, PromptStates, give, taken
 from factcheck_local.models.prompts import load_prompt
 
 pytestmark = pytest.mark.long
@@ -172,6 +172,36 @@ def test_a_passage_is_read_once_for_all_answers(
                 kept.write_bytes(kept.read_bytes()[:-9])
 
 
+def test_a_passage_is_read_before_there_is_a_claim(
+    fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = [" there are 27?", " there are 30 for nights?"]
+    expected = fresh(False).score_labels(asked(PASSAGE), claims, LABELS)
+    model = fresh(False)
+    keeping = model.remembering(tmp_path / "states")
+    assert keeping.remembers(asked(PASSAGE)) is False
+    for _ in range(2):  # the second time nothing is on the disk, but all in the cache
+        keeping.remember(asked(PASSAGE))
+        assert keeping.remembers(asked(PASSAGE)) is True
+        (kept,) = states_in(tmp_path)
+        whole = kept.read_bytes()
+        kept.unlink()
+    kept.write_bytes(whole)
+    model.forget()
+    decoded = count_tokens(model, monkeypatch)
+    keeping.remember(asked(PASSAGE))
+    assert decoded == []
+    assert np.array_equal(keeping.score_labels(asked(PASSAGE), claims, LABELS), expected)
+    assert 0 < len(decoded) < len(model._llama.tokenize(PASSAGE, markup=False))
+    assert keeping.remembers(asked("Short.")) is None
+    keeping.remember(asked("Short."))
+    assert states_in(tmp_path) == [kept]
+    monkeypatch.setattr(llama_cpp, "PASSAGE_TOKENS", 10**6)
+    boundless = model.remembering(tmp_path / "states")
+    with pytest.raises(ScoringError, match="does not fit"):
+        boundless.remember(asked("word " * 3000))
+
+
 def test_what_is_long_is_not_kept(
     fresh: Callable[[bool], LlamaCppModel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,7 +215,10 @@ def test_a_gpu_keeps_no_passages(
 ) -> None:
     model = fresh(False)
     monkeypatch.setattr(model._llama, "on_gpu", True)
-    model.remembering(tmp_path / "states").score_labels(asked(PASSAGE), ["?"], LABELS)
+    keeping = model.remembering(tmp_path / "states")
+    keeping.score_labels(asked(PASSAGE), ["?"], LABELS)
+    keeping.remember(asked(PASSAGE))
+    assert keeping.remembers(asked(PASSAGE)) is None
     assert states_in(tmp_path) == []
 
 
@@ -241,3 +274,21 @@ def test_a_state_that_may_only_be_read_is_taken(
     assert states.restore(context, "", range(MIN_TOKENS)) is True
     assert context.taken == 1
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_folder_may_take_what_it_was_given(tmp_path: Path) -> None:
+    context = Remembered()
+    states = PromptStates(tmp_path / "states", "weights", limit=10**6)
+
+    def keep(count: int) -> int:
+        for first in range(count):
+            states.keep(context, "", range(first, first + MIN_TOKENS))
+        return len(list((tmp_path / "states").glob("*.state")))
+
+    assert taken(tmp_path / "states") == 0
+    assert keep(4) == 4
+    each = taken(tmp_path / "states") // 4
+    give(tmp_path / "states", 2 * each + each // 2)
+    assert keep(5) == 2
+    (tmp_path / "states" / "limit").write_text("damaged")
+    assert keep(6) == 6

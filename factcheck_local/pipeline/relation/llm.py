@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Self, cast
 
 from factcheck_local.models.cards import ModelCard
-from factcheck_local.models.contracts import Adaptable, LabelScorer, Remembering
+from factcheck_local.models.contracts import (
+    Adaptable,
+    LabelScorer,
+    Message,
+    Remembered,
+    Remembering,
+)
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.scorer import LogProbabilities, Premise, at_once
 
@@ -70,9 +76,26 @@ class LlmPairScorer:
 
     def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
         """Score each hypothesis against the premise; see ``PairScorer``."""
-        opening = self._prompt.opening(title=premise.title or UNTITLED, passage=premise.text)
+        opening = self._opening(premise)
         endings = [self._prompt.close(claim=h) for h in hypotheses]
         return self._scorer.score_labels(opening, endings, LABELS)
+
+    def remembers(self, premise: Premise) -> bool | None:
+        """Whether what the model made of a premise is kept; see ``Remembered``."""
+        model = self._scorer
+        return model.remembers(self._opening(premise)) if isinstance(model, Remembered) else None
+
+    def remember(self, premise: Premise) -> None:
+        """Read a premise before there is a hypothesis, and keep that; see ``Remembered``.
+
+        Raises:
+            ScoringError: if the model cannot take the premise.
+        """
+        if isinstance(self._scorer, Remembered):
+            self._scorer.remember(self._opening(premise))
+
+    def _opening(self, premise: Premise) -> list[Message]:
+        return self._prompt.opening(title=premise.title or UNTITLED, passage=premise.text)
 
 
 def card_key(card: ModelCard) -> str:

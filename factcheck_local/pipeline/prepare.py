@@ -1,0 +1,149 @@
+"""Passages read by the LLM before there is an answer, so that no answer waits for that.
+
+Two thirds of what reading relations takes is the passages, which are the same for every answer.
+What is kept is what a run would keep itself (``Store.states``), so no score changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from factcheck_local.core.errors import InputError, ScoringError, StoreError
+from factcheck_local.core.progress import Progress, silent
+from factcheck_local.core.types import Relation
+from factcheck_local.indexer.parts import INDEX
+from factcheck_local.indexer.scope import as_seen
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.whose import below
+from factcheck_local.models.prompt_states import give, taken
+from factcheck_local.models.registry import Loader, load_model
+from factcheck_local.pipeline.relation.llm import LlmPairScorer
+from factcheck_local.pipeline.relation.load import relation_card, shown
+from factcheck_local.pipeline.relation.scorer import Premise
+from factcheck_local.pipeline.settings import Settings
+from factcheck_local.pipeline.sources import usable
+
+#: Any claim; what a model is shown of a passage does not depend on it.
+_ANY = "This is a claim."
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What became of a store's passages; those of one text and title count once.
+
+    Attributes:
+        read: were read now.
+        known: had been read before.
+        passed_over: are never kept: short ones, which are read as fast, and very long ones.
+        left: had no room.
+        bytes: that all that is kept takes.
+    """
+
+    read: int
+    known: int
+    passed_over: int
+    left: int
+    bytes: int
+
+
+def prepare(
+    store: Store,
+    settings: Settings,
+    *,
+    space: int,
+    load: Loader = load_model,
+    progress: Progress = silent,
+) -> Prepared:
+    """Have the LLM of a relation model read the passages that runs with these settings may use.
+
+    Those of the most reliable sources first. A run that is broken off keeps what it has read, and
+    the next one goes on from there.
+
+    Args:
+        store: the passages', in a folder of this machine.
+        settings: of the runs to come.
+        space: bytes that what is kept may take from now on, more than 0. Runs keep to it as well.
+        load: what loads a model.
+        progress: told how many of the passages that are to be read are.
+
+    Raises:
+        InputError: if the settings' relation model has no LLM that keeps passages.
+        StoreError: if the store holds none, or is on a server.
+        ModelError: if the model is not here or cannot be loaded.
+        OSError: if the store's folder cannot be written to.
+    """
+    folder = store.states
+    if folder is None:
+        raise StoreError(f"{store.place}: on a server, where nothing of passages is kept")
+    if not store.count():
+        raise StoreError(f"{store.place}: holds no passages", hint=INDEX)
+    scorer = _reader(settings, folder, load)
+    give(folder, space)
+    premises = _premises(store, settings)
+    known = {premise: scorer.remembers(premise) for premise in premises}
+    wanted = [premise for premise, there in known.items() if there is False]
+    read = refused = 0
+    used, largest = taken(folder), 0
+    for premise in wanted:
+        if used + largest > space:
+            break
+        progress(read + refused, len(wanted))
+        try:
+            scorer.remember(premise)
+        except ScoringError:
+            refused += 1  # a run that needs it will say so
+            continue
+        if not scorer.remembers(premise):
+            break
+        read += 1
+        before, used = used, taken(folder)
+        largest = max(largest, used - before)
+    progress(read + refused, read + refused)
+    there = list(known.values())
+    return Prepared(
+        read=read,
+        known=there.count(True),
+        passed_over=there.count(None) + refused,
+        left=len(wanted) - read - refused,
+        bytes=used,
+    )
+
+
+def _reader(settings: Settings, folder: Path, load: Loader) -> LlmPairScorer:
+    """The LLM of the relation model, which keeps what it reads in a folder."""
+    name = settings.relation.rpartition("+")[2]
+    card = relation_card(name, settings.llm)
+    if card.role != "llm":
+        raise InputError(
+            f"relation={settings.relation}: {card.id} keeps nothing of passages, an LLM does"
+        )
+    return LlmPairScorer.of_card(card, load(card.id), folder)
+
+
+def _premises(store: Store, settings: Settings) -> list[Premise]:
+    """What the LLM is shown of the passages, each text once."""
+    sources, catch = usable(store, settings), _Catch()
+    model = shown(catch, cut_instructions=settings.cut_instructions, tables=settings.tables)
+    contexts = store.contexts(store.ids())
+    contexts.sort(key=lambda c: (-c.prior, c.source, c.line or 0, c.id))
+    for context in contexts:
+        if sources.scope is None or context.source in sources.scope:
+            titled = below(sources.whose(context.source), as_seen(context, sources.seen))
+            model.relate(Premise(titled.title, titled.text), [_ANY])
+    return list(dict.fromkeys(catch.premises))
+
+
+class _Catch:
+    """Takes note of what a relation model is shown of passages; implements ``RelationModel``."""
+
+    id = sha256 = "none"
+
+    def __init__(self) -> None:
+        self.premises: list[Premise] = []
+
+    def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
+        """Say nothing of the premise; see ``RelationModel``."""
+        self.premises.append(premise)
+        return [Relation(0.0, 0.0, 1.0)] * len(hypotheses)

@@ -1,0 +1,218 @@
+"""Passages that the LLM reads ahead: a run does not read them again, and says the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from factcheck_local.core.errors import InputError, ScoringError, StoreError
+from factcheck_local.core.types import Answer, Atom
+from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.store import Store
+from factcheck_local.indexer.sync import sync
+from factcheck_local.models import prompt_states
+from factcheck_local.models.embedder import SentenceTransformerEmbedder
+from factcheck_local.models.fake import FakeChatModel
+from factcheck_local.models.llama_context import Row
+from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.pipeline.checker import FactChecker
+from factcheck_local.pipeline.claims.records import Record
+from factcheck_local.pipeline.prepare import Prepared, prepare
+from factcheck_local.pipeline.relation import llm as relation_llm
+from factcheck_local.pipeline.relation.llm import LlmPairScorer
+from factcheck_local.pipeline.relation.scorer import Premise
+from factcheck_local.pipeline.settings import Settings
+from tests.cli.helpers import factcheck, refused
+
+pytestmark = pytest.mark.long
+
+SMALL = "smollm2-135m"
+SETTINGS = Settings(llm=SMALL, relation="llm")
+ROOM = 10**9
+
+PAGES = {
+    "policies/leave.md": "# Leave\n\nEmployees of Vell receive 27 days of annual leave.\n",
+    "policies/pay.md": "# Pay\n\n| Grade | Salary |\n|---|---|\n| One | 30,000 euros |\n",
+    "drafts/leave.md": "# Leave, draft\n\nEmployees receive 30 days of annual leave.\n",
+}
+PROFILE = """
+[[source]]
+match = "policies/**"
+prior = 0.98
+[[source]]
+match = "drafts/**"
+prior = 0.5
+"""
+CLAIMS = ("Employees receive 27 days of leave.", "Grade One has a salary of 40,000 euros.")
+RECORD = Record(Answer(" ".join(CLAIMS)), tuple(Atom(f"a{i}", c, c) for i, c in enumerate(CLAIMS)))
+
+Count = Callable[[], int]
+
+
+@pytest.fixture
+def store(tmp_path: Path, minilm: SentenceTransformerEmbedder) -> Iterator[Store]:
+    docs = tmp_path / "docs"
+    for name, text in PAGES.items():
+        (docs / name).parent.mkdir(parents=True, exist_ok=True)
+        (docs / name).write_text(text, encoding="utf-8")
+    (docs / "reliability.toml").write_text(PROFILE, encoding="utf-8")
+    with Store.create(tmp_path / "store", Fingerprint.of(minilm)) as made:
+        sync([docs], made, minilm)
+        yield made
+
+
+@pytest.fixture
+def llm(monkeypatch: pytest.MonkeyPatch, smollm: LlamaCppModel) -> LlamaCppModel:
+    """A model that is asked as one with an adapter is, and keeps short passages, too."""
+    monkeypatch.setattr(relation_llm, "PROMPT", relation_llm.ADAPTED_PROMPT)
+    monkeypatch.setattr(prompt_states, "MIN_TOKENS", 8)
+    return smollm
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch, llm: LlamaCppModel) -> Count:
+    """How many tokens the model has read since it was asked last."""
+    counted = [0]
+    decode = llm._llama.decode_rows
+
+    def counting(rows: Sequence[Row]) -> list[npt.NDArray[np.float32]]:
+        counted[0] += len(rows)
+        return decode(rows)
+
+    def since() -> int:
+        found, counted[0] = counted[0], 0
+        return found
+
+    monkeypatch.setattr(llm._llama, "decode_rows", counting)
+    return since
+
+
+def kept(store: Store) -> set[str]:
+    assert store.states is not None
+    return {path.name for path in store.states.glob("*.state")}
+
+
+def test_a_run_reads_only_claims_of_what_was_prepared(
+    store: Store, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel, decoded: Count
+) -> None:
+    def relations(*, cache: bool) -> list[object]:
+        llm.forget()
+        with FactChecker(SETTINGS, store, llm=llm, embedder=minilm, cache=cache) as checker:
+            return [pair.relation for pair in checker.verify(RECORD).assessment.pairs]
+
+    plain = relations(cache=False)
+    assert plain
+    alone = decoded()
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    there = kept(store)
+    assert found == Prepared(
+        read=3, known=0, passed_over=0, left=0, bytes=sum(p.stat().st_size for p in files(store))
+    )
+    decoded()
+    assert relations(cache=True) == plain
+    assert decoded() < alone / 2
+    assert kept(store) == there, "what a run is shown is what was prepared"
+    again = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    assert again == Prepared(read=0, known=3, passed_over=0, left=0, bytes=found.bytes)
+    assert decoded() == 0
+
+
+def files(store: Store) -> list[Path]:
+    assert store.states is not None
+    return sorted(store.states.glob("*.state"))
+
+
+def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
+    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    remember = LlmPairScorer.remember
+
+    def noted(self: LlmPairScorer, premise: Premise) -> None:
+        shown.append(premise.text)
+        remember(self, premise)
+
+    monkeypatch.setattr(LlmPairScorer, "remember", noted)
+    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    assert [("30 days" in text) for text in shown] == [False, False, True]
+    assert any("Grade: One; Salary: 30,000 euros" in text for text in shown)
+    each = max(path.stat().st_size for path in files(store))
+    for path in files(store):
+        path.unlink()
+    found = prepare(store, SETTINGS, space=2 * each + 1, load=lambda _name: llm)
+    assert (found.read, found.left) == (2, 1)
+    assert found.bytes <= 2 * each + 1
+    assert len(files(store)) == 2
+    more = prepare(store, SETTINGS, space=3 * each + 1, load=lambda _name: llm)
+    assert (more.read, more.known, more.left) == (1, 2, 0)
+
+
+def test_only_what_runs_may_use_is_read(store: Store, llm: LlamaCppModel) -> None:
+    settings = Settings(llm=SMALL, relation="llm", where=("source=policies/**",))
+    found = prepare(store, settings, space=ROOM, load=lambda _name: llm)
+    assert (found.read, found.left) == (2, 0)
+
+
+def test_a_passage_that_the_model_cannot_take_is_passed_over(
+    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember = LlmPairScorer.remember
+
+    def fails(self: LlmPairScorer, premise: Premise) -> None:
+        if "30 days" in premise.text:
+            raise ScoringError("too long")
+        remember(self, premise)
+
+    monkeypatch.setattr(LlmPairScorer, "remember", fails)
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    assert (found.read, found.passed_over, found.left) == (2, 1, 0)
+
+
+def test_what_keeps_nothing_is_refused_or_said(
+    store: Store, tmp_path: Path, minilm: SentenceTransformerEmbedder
+) -> None:
+    with pytest.raises(InputError, match="relation=encoder: mpnet-l6-nli keeps nothing"):
+        prepare(store, Settings(relation="encoder"), space=ROOM)
+    fake = FakeChatModel(lambda _messages: "")
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: fake)
+    assert found == Prepared(read=0, known=0, passed_over=3, left=0, bytes=0)
+    with (
+        Store.create(tmp_path / "empty", Fingerprint.of(minilm)) as empty,
+        pytest.raises(StoreError, match="holds no passages"),
+    ):
+        prepare(empty, SETTINGS, space=ROOM)
+
+
+def test_the_command(
+    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("factcheck_local.pipeline.prepare.load_model", lambda _name: llm)
+    monkeypatch.chdir(tmp_path)
+    at = ("--store", store.path, "--llm", SMALL, "--relation", "llm")
+    done = factcheck("prepare", *at, "--space", "0.00001")
+    assert (done.code, done.out) == (
+        0,
+        "0 passages read ahead, 0 before, 0 passed over, 0.00 GB\n",
+    )
+    assert done.err == "factcheck: no room for 3 more (try: a larger --space)\n"
+    each = 2e-9 * max(len(state) for state in states_of_all(store, llm))
+    done = factcheck("prepare", *at, "--space", f"{each:.9f}", "--json")
+    assert json.loads(done.out)["left"] == 1
+    assert re.fullmatch(r"factcheck: no room for 1 more \(try: --space 0\.\d+\)\n", done.err)
+    assert "relation=encoder" in refused("prepare", "--store", store.path, "--relation", "encoder")
+    assert "has no effect" in refused("prepare", *at, "--set", "k=3")
+
+
+def states_of_all(store: Store, llm: LlamaCppModel) -> list[bytes]:
+    """What is kept of all passages, taken away again."""
+    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    found = [path.read_bytes() for path in files(store)]
+    for path in files(store):
+        path.unlink()
+    return found
