@@ -27,7 +27,7 @@ from factcheck_local.indexer.address import COLLECTIONS, ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
-from factcheck_local.indexer.parts import STATES, Parts
+from factcheck_local.indexer.parts import STATES, Parts, states_of
 from factcheck_local.indexer.passages import (
     OWN,
     Metadata,
@@ -235,7 +235,7 @@ class Store(Closing):
             The record as written.
         """
         wanted = {chunk.id: metadata(draft.record, chunk) for chunk in chunks}
-        self._delete([id_ for id_ in draft.there if id_ not in wanted])
+        self._delete(draft.record.source, [id_ for id_ in draft.there if id_ not in wanted])
         self._passages.update(wanted, draft.there)
         digest = passages_digest({chunk.id: text_sha256(chunk.text) for chunk in chunks})
         record = replace(draft.record, chunks=len(chunks), digest=digest, complete=True)
@@ -261,21 +261,25 @@ class Store(Closing):
     def remove(self, source: str) -> None:
         """Remove a source and its passages; nothing where it is not there."""
         self._manifest.mark_incomplete(source)
-        self._delete(list(self._passages.of_source(source)))
+        self._delete(source, list(self._passages.of_source(source)))
         self._manifest.delete(source)
 
-    def _delete(self, gone: Sequence[str]) -> None:
-        """Delete passages and whatever holds their words."""
+    def _delete(self, source: str, gone: Sequence[str]) -> None:
+        """Delete passages of a source, and whatever holds their words."""
         if gone:
-            self._drop_states()
+            self._drop_states(states_of(source))
+            self._drop_states("*.state")  # as they were kept before each source had its part
         self._lexical.delete(gone)
         self._passages.delete(gone)
 
-    def _drop_states(self) -> None:
-        """Remove what a model made of passages, see `states`."""
+    def _drop_states(self, which: str = "*") -> None:
+        """Remove what a model made of passages, see `states`: all, or a part of that."""
         try:
-            if (self.path / STATES).exists():
-                shutil.rmtree(self.path / STATES)
+            for path in (self.path / STATES).glob(which):
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
         except OSError as error:
             what = f"{error.filename}: cannot be removed: {error.strerror}"
             raise StoreError(what) from error
@@ -374,10 +378,10 @@ class Store(Closing):
 
     @property
     def states(self) -> Path | None:
-        """The folder where what a model made of passages may be kept.
+        """The folder where what a model made of passages may be kept, by source (`states_of`).
 
-        It goes when a passage does, whose words it may hold. None where other machines write to
-        the store, too: what one of them removes would stay on this one.
+        A source's part goes when a passage of it does, whose words it may hold. None where other
+        machines write to the store, too: what one of them removes would stay on this one.
         """
         return None if self._parts.shared else self.path / STATES
 

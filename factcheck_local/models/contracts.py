@@ -149,7 +149,7 @@ class Remembered(ChatModel, Protocol):
 class Remembering(Protocol):
     """A model that can keep on disk what it made of a prompt."""
 
-    def remembering(self, folder: Path) -> Remembered:
+    def remembering(self, folder: Path, part: str = "") -> Remembered:
         """The model, with what the endings of ``score_labels`` share kept in a folder.
 
         The same bytes come back, so the same scores. What is kept is the prompt in another form:
@@ -157,6 +157,7 @@ class Remembering(Protocol):
 
         Args:
             folder: made when something is kept.
+            part: a folder inside for what this one keeps, so that it can be removed by itself.
         """
 
 

@@ -126,13 +126,13 @@ class LlamaCppModel:
         other._prompt = prompt
         return other
 
-    def remembering(self, folder: Path) -> Self:
+    def remembering(self, folder: Path, part: str = "") -> Self:
         """The same, what endings share kept in a folder; see ``Remembering``."""
         other = copy.copy(self)
         # A GPU reads a passage faster than its state comes from the disk.
         if not self._llama.on_gpu:
             other._passages = PromptStates(
-                folder, self.sha256, limit=PASSAGE_BYTES, most=PASSAGE_TOKENS
+                folder, self.sha256, limit=PASSAGE_BYTES, most=PASSAGE_TOKENS, part=part
             )
         return other
 

@@ -3,7 +3,7 @@
 Two kinds are kept. A prompt's instructions and examples are the same in every run: only messages
 that are marked ``fixed`` count, which come from the package's prompts and hold nothing of a
 user's; they lie in the user's data directory. A passage is the same in every answer that it is
-read for: what was made of it lies in its store's folder, and goes when the store changes, see
+read for: what was made of it lies in its store's folder, and goes when its source changes, see
 ``Store.states``. Either part of the cache is written to a file after it was read once, and read
 from there afterwards: the same bytes, so the same probabilities and replies.
 
@@ -62,7 +62,7 @@ class Stateful(Protocol):
 
 
 def taken(folder: Path) -> int:
-    """Bytes that the states in a folder take; 0 where there is none."""
+    """Bytes that the states in a folder and its parts take; 0 where there is none."""
     return sum(about.st_size for _, about in _kept(folder))
 
 
@@ -79,9 +79,9 @@ def give(folder: Path, limit: int) -> None:
 
 
 def _kept(folder: Path) -> list[tuple[Path, os.stat_result]]:
-    """The states in a folder, the latest used first."""
+    """The states in a folder and its parts, the latest used first."""
     found = []
-    for path in folder.glob("*.state"):
+    for path in folder.rglob("*.state"):
         with suppress(FileNotFoundError):  # another process may have made room
             found.append((path, path.stat()))
     return sorted(found, key=lambda one: -one[1].st_mtime_ns)
@@ -93,14 +93,22 @@ class PromptStates:
     Args:
         folder: where its files are; made when the first is written.
         weights: hash of the model's file.
-        limit: bytes that they may take, unless the folder was given others, see ``give``.
+        limit: bytes that the folder may take, unless it was given others, see ``give``.
         most: tokens of a state; a longer one is not kept.
+        part: a folder inside for those of this object, which can be removed apart from others.
     """
 
     def __init__(
-        self, folder: Path, weights: str, *, limit: int = LIMIT, most: int = MAX_TOKENS
+        self,
+        folder: Path,
+        weights: str,
+        *,
+        limit: int = LIMIT,
+        most: int = MAX_TOKENS,
+        part: str = "",
     ) -> None:
-        self._folder = folder
+        self._whole = folder
+        self._folder = folder / part
         self._weights = weights
         self._limit = limit
         self._most = most
@@ -170,19 +178,19 @@ class PromptStates:
 
     def _make_room(self) -> None:
         begun = time.time() - ABANDONED
-        for partial in self._folder.glob("*.partial"):
+        for partial in self._whole.rglob("*.partial"):
             with suppress(FileNotFoundError):
                 if partial.stat().st_mtime < begun:
                     partial.unlink()
         total, limit = 0, self._bytes()
-        for path, about in _kept(self._folder):
+        for path, about in _kept(self._whole):
             total += about.st_size
             if total > limit:
                 path.unlink(missing_ok=True)
 
     def _bytes(self) -> int:
         try:
-            return int((self._folder / CHOSEN).read_text(encoding="ascii"))
+            return int((self._whole / CHOSEN).read_text(encoding="ascii"))
         except (FileNotFoundError, ValueError):
             return self._limit
 

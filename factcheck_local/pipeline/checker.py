@@ -20,7 +20,6 @@ from factcheck_local.pipeline.events import OnEvent, RunFinished
 from factcheck_local.pipeline.gathering import Gathering
 from factcheck_local.pipeline.relation import (
     Completed,
-    Premise,
     Related,
     relate,
 )
@@ -288,7 +287,7 @@ class FactChecker(Gathering):
         with work.stage("relate"):
             return relate(
                 [pair for pair in begun.pairs if pair not in short.nothing],
-                {c.id: Premise(c.title, c.text) for c in contexts},
+                begun.premises,
                 {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
                 self.relation_model,
                 work.progress("relate"),

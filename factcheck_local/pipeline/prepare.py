@@ -31,7 +31,7 @@ _ANY = "This is a claim."
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What became of a store's passages; those of one text and title count once.
+    """What became of a store's passages; those of a source with one text and title count once.
 
     Attributes:
         read: were read now.
@@ -82,8 +82,8 @@ def prepare(
     scorer = _reader(settings, folder, load)
     give(folder, space)
     premises = _premises(store, settings)
-    known = {premise: scorer.remembers(premise) for premise in premises}
-    wanted = [premise for premise, there in known.items() if there is False]
+    there = [scorer.remembers(premise) for premise in premises]
+    wanted = [p for p, known in zip(premises, there, strict=True) if known is False]
     read = refused = 0
     used, largest = taken(folder), 0
     for premise in wanted:
@@ -101,7 +101,6 @@ def prepare(
         before, used = used, taken(folder)
         largest = max(largest, used - before)
     progress(read + refused, read + refused)
-    there = list(known.values())
     return Prepared(
         read=read,
         known=there.count(True),
@@ -123,7 +122,7 @@ def _reader(settings: Settings, folder: Path, load: Loader) -> LlmPairScorer:
 
 
 def _premises(store: Store, settings: Settings) -> list[Premise]:
-    """What the LLM is shown of the passages, each text once."""
+    """What the LLM is shown of the passages, each text of a source once."""
     sources, catch = usable(store, settings), _Catch()
     model = shown(catch, cut_instructions=settings.cut_instructions, tables=settings.tables)
     contexts = store.contexts(store.ids())
@@ -131,8 +130,8 @@ def _premises(store: Store, settings: Settings) -> list[Premise]:
     for context in contexts:
         if sources.scope is None or context.source in sources.scope:
             titled = below(sources.whose(context.source), as_seen(context, sources.seen))
-            model.relate(Premise(titled.title, titled.text), [_ANY])
-    return list(dict.fromkeys(catch.premises))
+            model.relate(Premise(titled.title, titled.text, context.source), [_ANY])
+    return list({(p.source, p): p for p in catch.premises}.values())
 
 
 class _Catch:

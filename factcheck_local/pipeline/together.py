@@ -39,6 +39,13 @@ class Begun:
     pairs: Sequence[tuple[str, str]] = ()
     alike: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def premises(self) -> dict[str, Premise]:
+        """The passages as premises, by id; those that came with a record are no store's."""
+        given = self.record.contexts is not None
+        found = self.retrieved.contexts if self.retrieved else ()
+        return {c.id: Premise(c.title, c.text, "" if given else c.source) for c in found}
+
 
 def read_ahead(begun: Sequence[Begun], model: RelationModel, progress: StageProgress) -> None:
     """Have the model read each passage once for all claims, so that it has their scores at hand.
@@ -59,8 +66,7 @@ def read_ahead(begun: Sequence[Begun], model: RelationModel, progress: StageProg
     pairs: dict[tuple[str, str], None] = {}
     for number, run in enumerate(begun):
         texts = {a.id: a.text for a in run.checked}
-        found = run.retrieved.contexts if run.retrieved else ()
-        passages = {c.id: Premise(c.title, c.text) for c in found}
+        passages = run.premises
         for premise, claim in run.pairs:
             if claim in texts:
                 text = passages[run.alike.get(premise, premise)]

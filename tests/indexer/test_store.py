@@ -26,6 +26,7 @@ from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.loaders.plain import load
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.manifest_chroma import ChromaManifest
+from factcheck_local.indexer.parts import states_of
 from factcheck_local.indexer.passages import Passages
 from factcheck_local.indexer.store import Store
 
@@ -306,28 +307,34 @@ def test_remove(store: Store) -> None:
     assert store.count() == 2
 
 
-def test_what_was_made_of_passages_goes_with_one_of_them(new_store: OpenStore) -> None:
+def test_what_was_made_of_passages_goes_with_one_of_their_source(new_store: OpenStore) -> None:
     store = new_store()
-    assert store.states is not None
+    states = store.states
+    assert states is not None
     put(store, record("a.txt"), passages(3), unit_vectors(3))
 
-    def keep() -> Path:
-        store.states.mkdir(exist_ok=True)  # type: ignore[union-attr]
-        kept: Path = store.states / "one.state"  # type: ignore[operator]
-        kept.write_bytes(b"words of a.txt")
+    def keep(source: str) -> Path:
+        kept = states / states_of(source) / "one.state"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(f"words of {source}".encode())
         return kept
 
-    kept = keep()
+    of_a, of_b = keep("a.txt"), keep("b.txt")
+    old = states / "of-any.state"
+    old.write_bytes(b"words of some source, as they were kept before")
+    (states / "limit").write_text("1000")
     put(store, record("b.txt"), passages(2, "b.txt"), unit_vectors(2))
     store.revise(record("b.txt", prior=0.5))
     store.remove("never.txt")
-    assert kept.exists(), "no passage went"
+    assert all(path.exists() for path in (of_a, of_b, old)), "no passage went"
     put(store, record("b.txt"), passages(1, "b.txt"), unit_vectors(1))
-    assert not kept.exists(), "one of two went"
-    kept = keep()
+    assert not of_b.exists(), "one of two went"
+    assert not old.exists()
+    assert of_a.exists()
     store.remove("a.txt")
-    assert not kept.exists()
-    kept = keep()
+    assert not of_a.exists()
+    assert (states / "limit").exists()
+    kept = keep("a.txt")
     path = store.path
     store.close()
     Store.erase(path)

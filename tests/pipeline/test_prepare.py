@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from factcheck_local.core.errors import InputError, ScoringError, StoreError
-from factcheck_local.core.types import Answer, Atom
+from factcheck_local.core.types import Answer, Atom, Context
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
@@ -95,7 +96,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch, llm: LlamaCppModel) -> Count:
 
 def kept(store: Store) -> set[str]:
     assert store.states is not None
-    return {path.name for path in store.states.glob("*.state")}
+    return {path.name for path in store.states.glob("*/*.state")}
 
 
 def test_a_run_reads_only_claims_of_what_was_prepared(
@@ -125,7 +126,7 @@ def test_a_run_reads_only_claims_of_what_was_prepared(
 
 def files(store: Store) -> list[Path]:
     assert store.states is not None
-    return sorted(store.states.glob("*.state"))
+    return sorted(store.states.glob("*/*.state"))
 
 
 def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
@@ -151,6 +152,32 @@ def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
     assert len(files(store)) == 2
     more = prepare(store, SETTINGS, space=3 * each + 1, load=lambda _name: llm)
     assert (more.read, more.known, more.left) == (1, 2, 0)
+
+
+def test_a_source_that_changes_costs_its_own_passages(
+    store: Store, tmp_path: Path, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
+) -> None:
+    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    there = kept(store)
+    page = tmp_path / "docs" / "policies" / "leave.md"
+    page.write_text(PAGES["policies/leave.md"].replace("27", "28"), encoding="utf-8")
+    sync([tmp_path / "docs"], store, minilm)
+    assert len(kept(store) & there) == 2
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    assert (found.read, found.known) == (1, 2)
+
+
+def test_of_passages_that_come_with_a_record_nothing_is_kept(
+    store: Store, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
+) -> None:
+    """They are no store's, and would not go with anything."""
+    given = Context("c0", "mine", "Leave", "Employees receive 27 days of annual leave.", 0.9)
+    record = replace(RECORD, contexts=(given,))
+    with FactChecker(SETTINGS, store, llm=llm, embedder=minilm) as checker:
+        assert checker.verify(record).assessment.pairs
+        assert kept(store) == set()
+        assert checker.verify(RECORD).assessment.pairs
+    assert kept(store)
 
 
 def test_only_what_runs_may_use_is_read(store: Store, llm: LlamaCppModel) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from factcheck_local.core.errors import ModelError
+from factcheck_local.indexer.parts import states_of
 from factcheck_local.models.contracts import ChatModel
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_cpp import LlamaCppModel
@@ -16,6 +17,7 @@ from factcheck_local.pipeline.relation import CalibratedRelationModel, describe,
 from factcheck_local.pipeline.relation.cascade import CascadeRelationModel, Sure
 from factcheck_local.pipeline.relation.guard import GuardedRelationModel
 from factcheck_local.pipeline.relation.hardened import HardenedRelationModel
+from factcheck_local.pipeline.relation.scorer import Premise
 from factcheck_local.pipeline.relation.tables import StatedRelationModel
 
 UNTOUCHED = {"calibration": {"slope": 1.0, "bias": (0.0, 0.0, 0.0)}}
@@ -96,16 +98,20 @@ class Noting(FakeChatModel):
         super().__init__(lambda _messages: "")
         self.folders: list[Path] = []
 
-    def remembering(self, folder: Path) -> ChatModel:
-        self.folders.append(folder)
+    def remembering(self, folder: Path, part: str = "") -> ChatModel:
+        self.folders.append(folder / part)
         return self
 
 
-def test_a_model_is_told_where_to_keep_what_it_made_of_passages(tmp_path: Path) -> None:
+def test_a_model_is_told_where_to_keep_what_it_made_of_a_stores_passages(tmp_path: Path) -> None:
     model = Noting()
     load = partial(load_relation_model, "llm", default_llm=model.id, load=beside(model))
-    load(states=tmp_path, cache=False)
-    load()
+    of_store, given = Premise("T", "A text.", "a.txt"), Premise("T", "A text.")
+    for kept in (load(states=tmp_path, cache=False), load()):
+        kept.relate(of_store, ["A claim."])
     assert model.folders == []
-    load(states=tmp_path)
-    assert model.folders == [tmp_path]
+    keeping = load(states=tmp_path)
+    keeping.relate(given, ["A claim."])
+    assert model.folders == []
+    keeping.relate(of_store, ["A claim."])
+    assert model.folders == [tmp_path / states_of("a.txt")]

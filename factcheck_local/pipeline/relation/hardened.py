@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from factcheck_local.core.text.hostile import is_cut, readable, unread_spans, without_invisible
 from factcheck_local.core.types import Atom, Context, Relation
@@ -32,7 +33,7 @@ class HardenedRelationModel:
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
         """The model's relations of what is left; see ``RelationModel``."""
-        shown = Premise(readable(premise.title), readable(premise.text))
+        shown = replace(premise, title=readable(premise.title), text=readable(premise.text))
         texts = [readable(h) for h in hypotheses]
         found = [_NOTHING] * len(texts)
         read = [i for i, text in enumerate(texts) if text.strip()] if shown.text.strip() else []

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self, cast
 
+from factcheck_local.indexer.parts import states_of
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import (
     Adaptable,
@@ -42,13 +43,21 @@ class LlmPairScorer:
         scorer: the LLM.
         prompt: name of the prompt.
         name: see ``id``; by default of the model and the prompt.
+        states: where the model keeps what it made of a store's passages, if it can, each source's
+            apart; None for nowhere.
     """
 
     def __init__(
-        self, scorer: LabelScorer, *, prompt: str = PROMPT, name: str | None = None
+        self,
+        scorer: LabelScorer,
+        *,
+        prompt: str = PROMPT,
+        name: str | None = None,
+        states: Path | None = None,
     ) -> None:
         self._scorer = scorer
         self._prompt = load_prompt(prompt)
+        self._states = states
         self.id = name or f"{scorer.id}/{self._prompt.id}"
         self.sha256 = scorer.sha256
         self.at_once = at_once(scorer)
@@ -62,28 +71,27 @@ class LlmPairScorer:
         Args:
             card: the model's.
             model: as it was loaded.
-            states: where the model keeps what it made of passages, if it can; None for nowhere.
+            states: see above.
         """
         adapted = ADAPTED_PROMPT in card.adapters
         scorer = cast(Adaptable, model).adapted(ADAPTED_PROMPT) if adapted else model
-        if states is not None and isinstance(scorer, Remembering):
-            scorer = scorer.remembering(states)
         return cls(
             cast(LabelScorer, scorer),
             prompt=ADAPTED_PROMPT if adapted else PROMPT,
             name=f"{card.id}/{card_key(card)}",
+            states=states,
         )
 
     def score(self, premise: Premise, hypotheses: Sequence[str]) -> LogProbabilities:
         """Score each hypothesis against the premise; see ``PairScorer``."""
-        opening = self._opening(premise)
         endings = [self._prompt.close(claim=h) for h in hypotheses]
-        return self._scorer.score_labels(opening, endings, LABELS)
+        model = self._keeping(premise) or self._scorer
+        return model.score_labels(self._opening(premise), endings, LABELS)
 
     def remembers(self, premise: Premise) -> bool | None:
         """Whether what the model made of a premise is kept; see ``Remembered``."""
-        model = self._scorer
-        return model.remembers(self._opening(premise)) if isinstance(model, Remembered) else None
+        model = self._keeping(premise)
+        return model.remembers(self._opening(premise)) if model else None
 
     def remember(self, premise: Premise) -> None:
         """Read a premise before there is a hypothesis, and keep that; see ``Remembered``.
@@ -91,8 +99,16 @@ class LlmPairScorer:
         Raises:
             ScoringError: if the model cannot take the premise.
         """
-        if isinstance(self._scorer, Remembered):
-            self._scorer.remember(self._opening(premise))
+        if model := self._keeping(premise):
+            model.remember(self._opening(premise))
+
+    def _keeping(self, premise: Premise) -> Remembered | None:
+        """The model that keeps what it makes of a premise; None where nothing is kept."""
+        if self._states is None or not premise.source:
+            return None
+        if not isinstance(self._scorer, Remembering):
+            return None
+        return self._scorer.remembering(self._states, states_of(premise.source))
 
     def _opening(self, premise: Premise) -> list[Message]:
         return self._prompt.opening(title=premise.title or UNTITLED, passage=premise.text)

@@ -96,7 +96,7 @@ def relate(
 
     def premise(pair: Pair) -> Premise:
         whole = premises[pair[0]]
-        return Premise(whole.title, short[pair].text) if pair in short else whole
+        return replace(whole, text=short[pair].text) if pair in short else whole
 
     found: dict[Pair, Outcome] = {}
     settled: set[Pair] = set()

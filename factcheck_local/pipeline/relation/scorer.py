@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -16,10 +16,18 @@ LogProbabilities = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A passage, and the path of titles that says what it is about."""
+    """A passage, and the path of titles that says what it is about.
+
+    Attributes:
+        title: the path of titles.
+        text: the passage.
+        source: of the store, whose name it has there; empty for a text of no store's. It tells
+            what has to go when the source does, and is no part of what is read.
+    """
 
     title: str
     text: str
+    source: str = field(default="", compare=False)
 
 
 class PairScorer(Protocol):

@@ -9,6 +9,7 @@ reads that; passages and quotes stay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from factcheck_local.core.text.links import without_targets
@@ -36,8 +37,9 @@ class StatedRelationModel:
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
         """The model's relations of the texts as they are written out; see ``RelationModel``."""
-        shown = Premise(self._cut(premise.title), self._cut(premise.text))
-        return self.model.relate(written_out(shown), [stated(self._cut(h)) for h in hypotheses])
+        cut = self._cut
+        shown = replace(premise, title=cut(premise.title), text=cut(premise.text))
+        return self.model.relate(written_out(shown), [stated(cut(h)) for h in hypotheses])
 
 
 def written_out(premise: Premise) -> Premise:
@@ -49,9 +51,10 @@ def written_out(premise: Premise) -> Premise:
     title, lead = split_lead(premise.title)
     begin = premise.text.partition("\n")[0]
     if not lead or "|" not in begin:
-        return Premise(premise.title, stated(premise.text))
+        return replace(premise, text=stated(premise.text))
     front = indent(begin)
-    return Premise(title, stated(f"{front}{lead}\n{front}{rule_below(lead)}\n{premise.text}"))
+    whole = f"{front}{lead}\n{front}{rule_below(lead)}\n{premise.text}"
+    return replace(premise, title=title, text=stated(whole))
 
 
 @lru_cache(maxsize=4096)
