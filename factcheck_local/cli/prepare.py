@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict
 
 import click
@@ -60,11 +61,10 @@ def command(
 ) -> None:
     """Have the LLM read the store's passages ahead, so that answers need not wait for that.
 
-    No verdict changes. A passage takes half a second to a second on two cores, and some 4 MB of
-    the disk; those of the most reliable sources come first. Without this, verify keeps what
-    it reads, up to 1 GB. All of it goes when an indexing run removes or changes a passage.
-
-    Interrupted, it goes on from there when it is run again.
+    No verdict changes. A passage takes about a second on two cores, and some 7 MB of the disk;
+    those of the most reliable sources come first. Without this, verify keeps what it reads,
+    up to 1 GB. When an indexing run changes or removes a document, what was made of it goes;
+    run again, this reads what is missing.
 
     \b
     Example:
@@ -81,7 +81,11 @@ def command(
             progress=lambda done, count: progress("prepare", done, count),
         )
     if found.left:
-        tell(f"factcheck: no room for {found.left} more (try: {_larger(found)})")
+        free = shutil.disk_usage(store.path).free / _GIGABYTE
+        tell(
+            f"factcheck: no room for {found.left} more, {free:.1f} GB of the disk are free "
+            f"(try: {_larger(found)})"
+        )
     if not found.read and not found.known and found.passed_over:
         tell("factcheck: nothing is kept on a GPU, by a server or behind a prompt with examples")
     if as_json:

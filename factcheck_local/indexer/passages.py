@@ -108,6 +108,13 @@ class Passages:
         """Id of every passage; it tells the text and the titles, see `chunker`."""
         return list(self._collection.get(include=[])["ids"])
 
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """Those of these passages that are there."""
+        found: set[str] = set()
+        for part in _batches(ids, self._batch):
+            found.update(self._collection.get(ids=list(part), include=[])["ids"])
+        return found
+
     def entries(self, ids: Sequence[str]) -> Iterator[LexicalEntry]:
         """Those of these passages that are there, for an index of words."""
         for part in _batches(ids, self._batch):

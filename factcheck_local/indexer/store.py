@@ -271,6 +271,25 @@ class Store(Closing):
             self._drop_states("*.state")  # as they were kept before each source had its part
         self._lexical.delete(gone)
         self._passages.delete(gone)
+        if gone:
+            self._drop_states(states_of(source))  # what another process has written meanwhile
+
+    def drop_gone(self, contexts: Iterable[Context]) -> set[str]:
+        """Remove what a model made of sources that have lost one of these passages.
+
+        For whoever had a model read them, since it may have been kept after they were removed.
+
+        Returns:
+            The ids of those that are gone.
+
+        Raises:
+            StoreError: if the disk refuses.
+        """
+        sources = {context.id: context.source for context in contexts}
+        gone = sources.keys() - self._passages.present(list(sources))
+        for id_ in gone:
+            self._drop_states(states_of(sources[id_]))
+        return gone
 
     def _drop_states(self, which: str = "*") -> None:
         """Remove what a model made of passages, see `states`: all, or a part of that."""

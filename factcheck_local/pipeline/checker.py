@@ -15,6 +15,7 @@ from typing import TypeVar
 from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
 from factcheck_local.core.text.language import MODELS_READ, foreign, named
 from factcheck_local.core.types import Answer, Assessment, Atom, Context, Span, Verdict
+from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.events import OnEvent, RunFinished
 from factcheck_local.pipeline.gathering import Gathering
@@ -284,17 +285,26 @@ class FactChecker(Gathering):
     def _relate(self, begun: Begun, contexts: Sequence[Context]) -> Related:
         atoms, work = begun.checked, begun.work
         short = self._summarize(begun.pairs, atoms, contexts, begun.alike, work)
-        with work.stage("relate"):
-            return relate(
-                [pair for pair in begun.pairs if pair not in short.nothing],
-                begun.premises,
-                {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
-                self.relation_model,
-                work.progress("relate"),
-                alike=begun.alike,
-                summaries=short.summaries,
-                completed=self._completed(atoms, contexts, work),
-            )
+        try:
+            with work.stage("relate"):
+                return relate(
+                    [pair for pair in begun.pairs if pair not in short.nothing],
+                    begun.premises,
+                    {a.id: a.text for a in atoms} | {c.id: c.text for c in contexts},
+                    self.relation_model,
+                    work.progress("relate"),
+                    alike=begun.alike,
+                    summaries=short.summaries,
+                    completed=self._completed(atoms, contexts, work),
+                )
+        finally:
+            self._drop_gone(begun, contexts)
+
+    def _drop_gone(self, begun: Begun, contexts: Sequence[Context]) -> None:
+        """Have nothing stay of passages that a run of the indexer removed while they were read."""
+        store = self.store if begun.record.contexts is None else None
+        if isinstance(store, Store) and store.states and store.states.exists():
+            store.drop_gone(contexts)
 
     def _completed(
         self, atoms: Sequence[Atom], contexts: Sequence[Context], work: Work

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from factcheck_local.core.errors import InputError, ScoringError, StoreError
 from factcheck_local.core.progress import Progress, silent
-from factcheck_local.core.types import Relation
+from factcheck_local.core.types import Context, Relation
 from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.scope import as_seen
 from factcheck_local.indexer.store import Store
@@ -81,31 +81,36 @@ def prepare(
         raise StoreError(f"{store.place}: holds no passages", hint=INDEX)
     scorer = _reader(settings, folder, load)
     give(folder, space)
-    premises = _premises(store, settings)
-    there = [scorer.remembers(premise) for premise in premises]
-    wanted = [p for p, known in zip(premises, there, strict=True) if known is False]
-    read = refused = 0
+    passages = _passages(store, settings)
+    there = [scorer.remembers(premise) for premise, _ in passages]
+    wanted = [one for one, known in zip(passages, there, strict=True) if known is False]
+    read = refused = gone = 0
     used, largest = taken(folder), 0
-    for premise in wanted:
+    for premise, context in wanted:
         if used + largest > space:
             break
-        progress(read + refused, len(wanted))
+        progress(read + refused + gone, len(wanted))
         try:
             scorer.remember(premise)
         except ScoringError:
             refused += 1  # a run that needs it will say so
+            continue
+        finally:
+            removed = store.drop_gone([context])  # by a run of the indexer beside this
+        if removed:
+            gone += 1
             continue
         if not scorer.remembers(premise):
             break
         read += 1
         before, used = used, taken(folder)
         largest = max(largest, used - before)
-    progress(read + refused, read + refused)
+    progress(read, read)
     return Prepared(
         read=read,
         known=there.count(True),
         passed_over=there.count(None) + refused,
-        left=len(wanted) - read - refused,
+        left=len(wanted) - read - refused - gone,
         bytes=used,
     )
 
@@ -121,28 +126,32 @@ def _reader(settings: Settings, folder: Path, load: Loader) -> LlmPairScorer:
     return LlmPairScorer.of_card(card, load(card.id), folder)
 
 
-def _premises(store: Store, settings: Settings) -> list[Premise]:
-    """What the LLM is shown of the passages, each text of a source once."""
+def _passages(store: Store, settings: Settings) -> list[tuple[Premise, Context]]:
+    """The passages and what the LLM is shown of them, each text of a source once."""
     sources, catch = usable(store, settings), _Catch()
     model = shown(catch, cut_instructions=settings.cut_instructions, tables=settings.tables)
     contexts = store.contexts(store.ids())
     contexts.sort(key=lambda c: (-c.prior, c.source, c.line or 0, c.id))
+    found: dict[tuple[str, Premise], Context] = {}
     for context in contexts:
         if sources.scope is None or context.source in sources.scope:
             titled = below(sources.whose(context.source), as_seen(context, sources.seen))
+            catch.premise = None
             model.relate(Premise(titled.title, titled.text, context.source), [_ANY])
-    return list({(p.source, p): p for p in catch.premises}.values())
+            if catch.premise is not None:
+                found.setdefault((context.source, catch.premise), context)
+    return [(premise, context) for (_, premise), context in found.items()]
 
 
 class _Catch:
-    """Takes note of what a relation model is shown of passages; implements ``RelationModel``."""
+    """Takes note of what a relation model is shown of a passage; implements ``RelationModel``."""
 
     id = sha256 = "none"
 
     def __init__(self) -> None:
-        self.premises: list[Premise] = []
+        self.premise: Premise | None = None
 
     def relate(self, premise: Premise, hypotheses: Sequence[str]) -> list[Relation]:
         """Say nothing of the premise; see ``RelationModel``."""
-        self.premises.append(premise)
+        self.premise = premise
         return [Relation(0.0, 0.0, 1.0)] * len(hypotheses)

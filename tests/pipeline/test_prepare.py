@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,11 @@ import pytest
 from factcheck_local.core.errors import InputError, ScoringError, StoreError
 from factcheck_local.core.types import Answer, Atom, Context
 from factcheck_local.indexer.fingerprint import Fingerprint
+from factcheck_local.indexer.parts import states_of
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models import prompt_states
+from factcheck_local.models.contracts import Message
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_context import Row
@@ -167,6 +170,47 @@ def test_a_source_that_changes_costs_its_own_passages(
     assert (found.read, found.known) == (1, 2)
 
 
+def test_nothing_stays_of_a_passage_that_is_removed_while_it_is_read(
+    store: Store,
+    tmp_path: Path,
+    minilm: SentenceTransformerEmbedder,
+    llm: LlamaCppModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The indexer, in another process, is done with it before its state is written."""
+    assert store.states is not None
+    read, page = LlamaCppModel.score_labels, tmp_path / "docs" / "policies" / "leave.md"
+    remember = LlamaCppModel.remember
+    left = page.read_text(encoding="utf-8")
+
+    def remove() -> None:
+        if page.exists():
+            page.unlink()
+            with Store.open(tmp_path / "store") as other:
+                sync([tmp_path / "docs"], other, minilm)
+
+    def scored(self: LlamaCppModel, *given: Any) -> npt.NDArray[np.float64]:  # noqa: ANN401
+        remove()
+        return read(self, *given)
+
+    def remembered(self: LlamaCppModel, messages: Sequence[Message]) -> None:
+        remove()
+        remember(self, messages)
+
+    monkeypatch.setattr(LlamaCppModel, "score_labels", scored)
+    with FactChecker(SETTINGS, store, llm=llm, embedder=minilm) as checker:
+        assert checker.verify(RECORD).assessment.pairs
+    part = store.states / states_of("policies/leave.md")
+    assert not part.exists()
+    assert kept(store), "those that are still there"
+    page.write_text(left, encoding="utf-8")
+    sync([tmp_path / "docs"], store, minilm)
+    monkeypatch.setattr(LlamaCppModel, "remember", remembered)
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    assert not part.exists()
+    assert (found.read + found.known, found.left) == (2, 0)
+
+
 def test_of_passages_that_come_with_a_record_nothing_is_kept(
     store: Store, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
 ) -> None:
@@ -227,11 +271,12 @@ def test_the_command(
         0,
         "0 passages read ahead, 0 before, 0 passed over, 0.00 GB\n",
     )
-    assert done.err == "factcheck: no room for 3 more (try: a larger --space)\n"
+    free = r"factcheck: no room for {} more, \d+\.\d GB of the disk are free \(try: {}\)\n"
+    assert re.fullmatch(free.format(3, "a larger --space"), done.err)
     each = 2e-9 * max(len(state) for state in states_of_all(store, llm))
     done = factcheck("prepare", *at, "--space", f"{each:.9f}", "--json")
     assert json.loads(done.out)["left"] == 1
-    assert re.fullmatch(r"factcheck: no room for 1 more \(try: --space 0\.\d+\)\n", done.err)
+    assert re.fullmatch(free.format(1, r"--space 0\.\d+"), done.err)
     assert "relation=encoder" in refused("prepare", "--store", store.path, "--relation", "encoder")
     assert "has no effect" in refused("prepare", *at, "--set", "k=3")
 
