@@ -507,6 +507,12 @@ def test_a_sign_for_no_may_be_said_with_a_negation(sign: str) -> None:
         ("- share a desk key", "**Guests may not**", "Guests may not share a desk key."),
         ("Desk keys", "**What is not lent**", "Desk keys are not lent."),
         ("  - desk keys", "- Not lent", "Desk keys are not lent."),
+        ("- Lunch", "Leave these out of Tally:", "Lunch is not in Tally."),
+        ("Close it, otherwise it stays locked.", "", "If it is not closed, it stays locked."),
+        ("Unlike Care, Plus covers plug-ins.", "", "Care does not cover plug-ins."),
+        ("Plus pays for care rather than a room.", "", "Plus does not pay for a room."),
+        ("Neither of them pays.", "## Care, Plus", "Neither Care nor Plus pays."),
+        ("Agents can skip the form.", "", "Agents do not need the form."),
     ],
 )
 def test_a_denial_in_other_words(said: str, above: str, claim: str) -> None:

@@ -67,10 +67,13 @@ _EMPTY_CELL = re.compile(
 #: Emphasis of Markdown: a claim that stands alone stresses nothing.
 _EMPHASIS = re.compile(r"(?<![\w*`])(\*{1,3})(?=[^\s*])([^*`\n]+?)(?<=\S)\1(?![\w*`])")
 
-#: What denies like "not" does, in a heading above all: a claim may put it into other words.
+#: What denies like "not" does, in a heading or above a list above all ("Leave these out:"): a claim
+#: may put it into other words. "Otherwise" denies what a claim says with it, "rather than" and
+#: "unlike" one of two, and "neither of them" becomes "neither one nor the other".
 _DENIAL = re.compile(
     rf"[{NO_SIGNS}🚫⛔]|\b(?:exclu(?:d|sion)\w*|except(?:ions?)?|forbid\w*|prohibit\w*|bans?|banned|ineligible|unable"
-    r"|impossible|unavailable|lack(?:s|ing)?|non-\w+|out of scope)\b",
+    r"|impossible|unavailable|lack(?:s|ing)?|non-\w+|out of scope|off[ -]limits|omit\w*|skip\w*"
+    r"|(?:leav(?:es?|ing)|left)(?: \w+){0,4}? out|refus\w*|otherwise|unlike|rather than|neither)\b",
     re.IGNORECASE,
 )
 
