@@ -26,7 +26,7 @@ from factcheck_local.cli.messages import tell
 from factcheck_local.cli.places import open_store, store_option
 from factcheck_local.cli.progress import stage_progress
 from factcheck_local.indexer.address import StorePlace
-from factcheck_local.pipeline.prepare import Prepared, prepare
+from factcheck_local.pipeline.prepare import SPACE, Prepared, prepare
 from factcheck_local.pipeline.settings import SETTINGS
 
 #: Settings on which it hangs what the LLM is shown of which passage.
@@ -40,10 +40,9 @@ _GIGABYTE = 10**9
 @click.option(
     "--space",
     type=Number(min=0, max=10**6, min_open=True),
-    default=4.0,
-    show_default=True,
     metavar="GB",
-    help="What is kept may take so much of the store's disk.",
+    help="What is kept may take so much of the store's disk; by default what it was given before, "
+    f"or {SPACE / _GIGABYTE:g}.",
 )
 @relation_option
 @llm_option
@@ -53,7 +52,7 @@ _GIGABYTE = 10**9
 @json_option
 def command(
     store_path: StorePlace | None,
-    space: float,
+    space: float | None,
     assigned: tuple[str, ...],
     preset: str | None,
     as_json: bool,
@@ -77,7 +76,7 @@ def command(
         found = prepare(
             store,
             chosen.settings,
-            space=int(space * _GIGABYTE),
+            space=None if space is None else int(space * _GIGABYTE),
             progress=lambda done, count: progress("prepare", done, count),
         )
     if found.left:
@@ -102,4 +101,5 @@ def _larger(found: Prepared) -> str:
     if not found.read + found.known:
         return "a larger --space"
     each = found.bytes / (found.read + found.known)
-    return f"--space {1.1 * (found.bytes + found.left * each) / _GIGABYTE:.2g}"
+    enough = 1.1 * (found.bytes + found.left * each) / _GIGABYTE
+    return f"--space {enough:.1f}" if enough >= 1 else f"--space {enough:.2g}"

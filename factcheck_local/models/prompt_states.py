@@ -78,6 +78,18 @@ def give(folder: Path, limit: int) -> None:
     (folder / CHOSEN).write_text(str(limit), encoding="ascii")
 
 
+def given(folder: Path) -> int | None:
+    """Bytes that the states in a folder may take, as somebody chose; None if nobody did.
+
+    Raises:
+        OSError: if the folder cannot be read.
+    """
+    try:
+        return int((folder / CHOSEN).read_text(encoding="ascii"))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
 def _kept(folder: Path) -> list[tuple[Path, os.stat_result]]:
     """The states in a folder and its parts, the latest used first."""
     found = []
@@ -182,17 +194,12 @@ class PromptStates:
             with suppress(FileNotFoundError):
                 if partial.stat().st_mtime < begun:
                     partial.unlink()
-        total, limit = 0, self._bytes()
+        chosen = given(self._whole)
+        total, limit = 0, self._limit if chosen is None else chosen
         for path, about in _kept(self._whole):
             total += about.st_size
             if total > limit:
                 path.unlink(missing_ok=True)
-
-    def _bytes(self) -> int:
-        try:
-            return int((self._whole / CHOSEN).read_text(encoding="ascii"))
-        except (FileNotFoundError, ValueError):
-            return self._limit
 
     def _key(self, context: Stateful, adapter: str, tokens: Sequence[int]) -> str:
         parts = "\n".join((self._weights, adapter, context.build, " ".join(map(str, tokens))))

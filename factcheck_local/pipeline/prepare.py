@@ -17,13 +17,16 @@ from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.scope import as_seen
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.whose import below
-from factcheck_local.models.prompt_states import give, taken
+from factcheck_local.models.prompt_states import give, given, taken
 from factcheck_local.models.registry import Loader, load_model
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.load import relation_card, shown
 from factcheck_local.pipeline.relation.scorer import Premise
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.pipeline.sources import usable
+
+#: Bytes that what is kept may take, unless somebody says otherwise.
+SPACE = 4 * 10**9
 
 #: Any claim; what a model is shown of a passage does not depend on it.
 _ANY = "This is a claim."
@@ -52,7 +55,7 @@ def prepare(
     store: Store,
     settings: Settings,
     *,
-    space: int,
+    space: int | None = None,
     load: Loader = load_model,
     progress: Progress = silent,
 ) -> Prepared:
@@ -64,7 +67,8 @@ def prepare(
     Args:
         store: the passages', in a folder of this machine.
         settings: of the runs to come.
-        space: bytes that what is kept may take from now on, more than 0. Runs keep to it as well.
+        space: bytes that what is kept may take from now on, more than 0, in runs as well; None
+            for what it was given before, or else ``SPACE``.
         load: what loads a model.
         progress: told how many of the passages that are to be read are.
 
@@ -80,6 +84,8 @@ def prepare(
     if not store.count():
         raise StoreError(f"{store.place}: holds no passages", hint=INDEX)
     scorer = _reader(settings, folder, load)
+    if space is None:
+        space = given(folder) or SPACE
     give(folder, space)
     passages = _passages(store, settings)
     there = [scorer.remembers(premise) for premise, _ in passages]

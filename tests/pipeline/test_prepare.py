@@ -25,6 +25,7 @@ from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_context import Row
 from factcheck_local.models.llama_cpp import LlamaCppModel
+from factcheck_local.models.prompt_states import given
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.prepare import Prepared, prepare
@@ -133,7 +134,7 @@ def files(store: Store) -> list[Path]:
 
 
 def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
-    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+    store: Store, tmp_path: Path, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
     remember = LlmPairScorer.remember
@@ -155,6 +156,11 @@ def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
     assert len(files(store)) == 2
     more = prepare(store, SETTINGS, space=3 * each + 1, load=lambda _name: llm)
     assert (more.read, more.known, more.left) == (1, 2, 0)
+    for path in files(store):
+        path.unlink()
+    as_before = prepare(store, SETTINGS, load=lambda _name: llm)
+    assert (as_before.read, as_before.left) == (3, 0)
+    assert given(store.states or tmp_path) == 3 * each + 1
 
 
 def test_a_source_that_changes_costs_its_own_passages(
