@@ -61,9 +61,9 @@ class Stateful(Protocol):
         """Make the sequence what a file holds; False if that is not of ``tokens``."""
 
 
-def taken(folder: Path) -> int:
-    """Bytes that the states in a folder and its parts take; 0 where there is none."""
-    return sum(about.st_size for _, about in _kept(folder))
+def sizes(folder: Path) -> list[int]:
+    """Bytes of each state in a folder and its parts."""
+    return [about.st_size for _, about in _kept(folder)]
 
 
 def give(folder: Path, limit: int) -> None:

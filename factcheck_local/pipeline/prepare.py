@@ -17,7 +17,7 @@ from factcheck_local.indexer.parts import INDEX
 from factcheck_local.indexer.scope import as_seen
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.whose import below
-from factcheck_local.models.prompt_states import give, given, taken
+from factcheck_local.models.prompt_states import give, given, sizes
 from factcheck_local.models.registry import Loader, load_model
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.load import relation_card, shown
@@ -91,9 +91,10 @@ def prepare(
     there = [scorer.remembers(premise) for premise, _ in passages]
     wanted = [one for one, known in zip(passages, there, strict=True) if known is False]
     read = refused = gone = 0
-    used, largest = taken(folder), 0
+    kept = sizes(folder)
     for premise, context in wanted:
-        if used + largest > space:
+        # Were it as large as the largest, another would have to go for it.
+        if sum(kept) + max(kept, default=0) > space:
             break
         progress(read + refused + gone, len(wanted))
         try:
@@ -109,15 +110,14 @@ def prepare(
         if not scorer.remembers(premise):
             break
         read += 1
-        before, used = used, taken(folder)
-        largest = max(largest, used - before)
+        kept = sizes(folder)
     progress(read, read)
     return Prepared(
         read=read,
         known=there.count(True),
         passed_over=there.count(None) + refused,
         left=len(wanted) - read - refused - gone,
-        bytes=used,
+        bytes=sum(kept),
     )
 
 

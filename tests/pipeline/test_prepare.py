@@ -154,6 +154,8 @@ def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
     assert (found.read, found.left) == (2, 1)
     assert found.bytes <= 2 * each + 1
     assert len(files(store)) == 2
+    again = prepare(store, SETTINGS, load=lambda _name: llm)
+    assert (again.read, again.known, again.left) == (0, 2, 1), "none goes for another"
     more = prepare(store, SETTINGS, space=3 * each + 1, load=lambda _name: llm)
     assert (more.read, more.known, more.left) == (1, 2, 0)
     for path in files(store):
