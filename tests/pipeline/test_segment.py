@@ -322,3 +322,15 @@ def test_lines_above_a_rule_are_no_heading() -> None:
 )
 def test_an_abbreviation_ends_no_sentence(text: str, count: int) -> None:
     assert len(sentence_spans(text)) == count
+
+
+@pytest.mark.parametrize("space", ["\xa0", "\u2003", "\u3000", "\x85", "\xa0\xa0"])
+@pytest.mark.parametrize("before", ["See point I", "I", "x A"])
+def test_a_wide_space_between_an_initial_and_its_full_stop(before: str, space: str) -> None:
+    """The library takes the byte in front of the full stop for the initial, and panics."""
+    text = f"{before}{space}. The next one follows\xa0here."
+    spans = sentence_spans(text)
+    assert [c for span in spans for c in span.of(text) if not c.isspace()] == [
+        c for c in text if not c.isspace()
+    ]
+    assert spans[-1].end == len(text)

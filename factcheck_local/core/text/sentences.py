@@ -21,6 +21,10 @@ _DAY = re.compile(r"(?<![\w.,])[0-3]?\d\.$")
 _MONTH = re.compile(rf"(?:{'|'.join(MONTHS)})\b")
 _POINTED = re.compile(r"(?<![\w.,])[0-3]?\d\.[01]?\d\.$")
 
+#: White space of several bytes in front of a full stop ("point I\xa0."), as in French typesetting:
+#: behind an initial the library looks for its last byte, and panics amid the character.
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f](?=\.)")
+
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Span]:
     """Sentences of ``text[start:end]``, without the white space between them.
@@ -29,7 +33,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[Sp
     """
     from sentencex import get_sentence_boundaries
 
-    stretch = text[start:end]
+    stretch = _WIDE_SPACE.sub(" ", text[start:end])
     spans: list[Span] = []
     at = 0
     for boundary in get_sentence_boundaries("en", stretch):
