@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import asdict
+from functools import partial
 
 import click
 
@@ -72,12 +73,11 @@ def command(
     with open_store(store_path) as store:
         chosen = choose_settings(options, assigned, preset, store)
         refuse_idle(chosen, SETTINGS.keys() - set(_USED), "passages are read, and no answer")
-        progress = stage_progress()
         found = prepare(
             store,
             chosen.settings,
             space=None if space is None else int(space * _GIGABYTE),
-            progress=lambda done, count: progress("prepare", done, count),
+            progress=partial(stage_progress(), "prepare"),
         )
     if found.left:
         free = shutil.disk_usage(store.path).free / _GIGABYTE

@@ -38,11 +38,11 @@ from factcheck_local.indexer.parts import (
     LOCK,
     META,
     RISK,
-    STATES,
     VERDICTS,
     Parts,
 )
 from factcheck_local.indexer.passages import HNSW, Passages
+from factcheck_local.indexer.states import STATES
 
 #: Name of the store's folder where none is given.
 STORE_NAME = ".factcheck"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,22 +19,11 @@ if TYPE_CHECKING:
 #: What the relation model keeps in a store's folder, see `Parts.path`.
 VERDICTS, CALIBRATION, RISK = "pair-scores.sqlite", "calibration.json", "risk.json"
 
-#: What a model made of passages, see `Store.states`; unlike those it does not outlive them.
-STATES = "passage-states"
-
-#: Of the hash by which a source's part of that is called.
-_DIGITS = 32
-
 #: Names of other files there: what a store in a folder was made with, the index of words, and what
 #: a run holds while it writes.
 META, LEXICAL, LOCK = "store.json", "lexical.sqlite3", "writer.lock"
 
 INDEX = "factcheck index PATH..."
-
-
-def states_of(source: str) -> str:
-    """The folder in `STATES` with what a model made of a source's passages."""
-    return hashlib.sha256(source.encode()).hexdigest()[:_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)

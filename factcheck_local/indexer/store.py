@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,12 +21,12 @@ import numpy as np
 from factcheck_local.core.closing import Closing
 from factcheck_local.core.errors import InputError, ModelError, StoreError
 from factcheck_local.core.types import Chunk, Context
-from factcheck_local.indexer import consistency, folder, server
+from factcheck_local.indexer import consistency, folder, server, states
 from factcheck_local.indexer.address import COLLECTIONS, ServerAddress
 from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.lexical import LexicalEntry
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord, lies_below
-from factcheck_local.indexer.parts import STATES, Parts, states_of
+from factcheck_local.indexer.parts import Parts
 from factcheck_local.indexer.passages import (
     OWN,
     Metadata,
@@ -177,7 +176,7 @@ class Store(Closing):
         """Of a store without passages no source is complete, whichever of them a run reaches."""
         for record in self._manifest.sources():
             self._manifest.mark_incomplete(record.source)
-        self._drop_states()
+        states.drop(self.path)
         self._lexical.rebuild(())
 
     def _match_words(self) -> None:
@@ -266,13 +265,13 @@ class Store(Closing):
 
     def _delete(self, source: str, gone: Sequence[str]) -> None:
         """Delete passages of a source, and whatever holds their words."""
-        if gone:
-            self._drop_states(states_of(source))
-            self._drop_states("*.state")  # as they were kept before each source had its part
+        if not gone:
+            return
+        states.drop(self.path, states.part_of(source))
+        states.drop(self.path, "*.state")  # as they were kept before each source had its part
         self._lexical.delete(gone)
         self._passages.delete(gone)
-        if gone:
-            self._drop_states(states_of(source))  # what another process has written meanwhile
+        states.drop(self.path, states.part_of(source))  # what others have written meanwhile
 
     def drop_gone(self, contexts: Iterable[Context]) -> set[str]:
         """Remove what a model made of sources that have lost one of these passages.
@@ -288,20 +287,8 @@ class Store(Closing):
         sources = {context.id: context.source for context in contexts}
         gone = sources.keys() - self._passages.present(list(sources))
         for id_ in gone:
-            self._drop_states(states_of(sources[id_]))
+            states.drop(self.path, states.part_of(sources[id_]))
         return gone
-
-    def _drop_states(self, which: str = "*") -> None:
-        """Remove what a model made of passages, see `states`: all, or a part of that."""
-        try:
-            for path in (self.path / STATES).glob(which):
-                if path.is_dir():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink(missing_ok=True)
-        except OSError as error:
-            what = f"{error.filename}: cannot be removed: {error.strerror}"
-            raise StoreError(what) from error
 
     def add_root(self, label: str, path: str) -> None:
         """Remember an indexed folder by its path from `path`'s parent, see `roots`."""
@@ -397,12 +384,12 @@ class Store(Closing):
 
     @property
     def states(self) -> Path | None:
-        """The folder where what a model made of passages may be kept, by source (`states_of`).
+        """The folder where what a model made of passages may be kept, by source (`states.part_of`).
 
         A source's part goes when a passage of it does, whose words it may hold. None where other
         machines write to the store, too: what one of them removes would stay on this one.
         """
-        return None if self._parts.shared else self.path / STATES
+        return None if self._parts.shared else self.path / states.STATES
 
     def contexts(self, ids: Sequence[str]) -> list[Context]:
         """The passages with these ids, in this order.

@@ -120,7 +120,6 @@ class Labelled:
     ended: bool
 
 
-@runtime_checkable
 class Remembered(ChatModel, Protocol):
     """A model that keeps on disk what it made of the beginnings of prompts."""
 

@@ -10,8 +10,6 @@ from functools import partial
 from factcheck_local.core.errors import StoreError
 from factcheck_local.core.types import Answer, Atom, Context, Kind, Segment, Span
 from factcheck_local.indexer.parts import INDEX
-from factcheck_local.indexer.scope import as_seen
-from factcheck_local.indexer.whose import below
 from factcheck_local.models.contracts import Adapted, ChatModel, adapted_to
 from factcheck_local.pipeline.claims.atomize import (
     ADAPTED_PROMPT,
@@ -156,10 +154,7 @@ class Gathering(Loaded):
             {sources.told[c.source] for c in found.contexts if c.source in sources.told}
         ):
             work.notes.append(f"passages are read as documents of {', '.join(names)}")
-        contexts = (
-            below(sources.whose(c.source), as_seen(c, sources.seen)) for c in found.contexts
-        )
-        return replace(found, contexts=tuple(contexts))
+        return replace(found, contexts=tuple(map(sources.as_read, found.contexts)))
 
     def _sources(self, work: Work) -> Sources:
         """What of the store the run may use, looked up once."""

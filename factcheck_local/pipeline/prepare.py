@@ -14,9 +14,7 @@ from factcheck_local.core.errors import InputError, ScoringError, StoreError
 from factcheck_local.core.progress import Progress, silent
 from factcheck_local.core.types import Context, Relation
 from factcheck_local.indexer.parts import INDEX
-from factcheck_local.indexer.scope import as_seen
 from factcheck_local.indexer.store import Store
-from factcheck_local.indexer.whose import below
 from factcheck_local.models.prompt_states import give, given, sizes
 from factcheck_local.models.registry import Loader, load_model
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
@@ -92,11 +90,11 @@ def prepare(
     wanted = [one for one, known in zip(passages, there, strict=True) if known is False]
     read = refused = gone = 0
     kept = sizes(folder)
-    for premise, context in wanted:
+    for number, (premise, context) in enumerate(wanted):
         # Were it as large as the largest, another would have to go for it.
         if sum(kept) + max(kept, default=0) > space:
             break
-        progress(read + refused + gone, len(wanted))
+        progress(number, len(wanted))
         try:
             scorer.remember(premise)
         except ScoringError:
@@ -111,7 +109,8 @@ def prepare(
             break
         read += 1
         kept = sizes(folder)
-    progress(read, read)
+    if done := read + refused + gone:
+        progress(done, done)
     return Prepared(
         read=read,
         known=there.count(True),
@@ -141,9 +140,9 @@ def _passages(store: Store, settings: Settings) -> list[tuple[Premise, Context]]
     found: dict[tuple[str, Premise], Context] = {}
     for context in contexts:
         if sources.scope is None or context.source in sources.scope:
-            titled = below(sources.whose(context.source), as_seen(context, sources.seen))
+            read = sources.as_read(context)
             catch.premise = None
-            model.relate(Premise(titled.title, titled.text, context.source), [_ANY])
+            model.relate(Premise(read.title, read.text, read.source), [_ANY])
             if catch.premise is not None:
                 found.setdefault((context.source, catch.premise), context)
     return [(premise, context) for (_, premise), context in found.items()]

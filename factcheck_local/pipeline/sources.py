@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from factcheck_local.core.types import Context
 from factcheck_local.indexer.joined import ReadableStore
 from factcheck_local.indexer.manifest import SourceRecord
-from factcheck_local.indexer.scope import Condition, in_scope
-from factcheck_local.indexer.whose import organisations
+from factcheck_local.indexer.scope import Condition, as_seen, in_scope
+from factcheck_local.indexer.whose import below, organisations
 from factcheck_local.pipeline.settings import AUTO, Settings
 
 
@@ -33,6 +34,10 @@ class Sources:
     def whose(self, source: str) -> str | None:
         """The organisation whose document a source is."""
         return self.said or self.told.get(source)
+
+    def as_read(self, passage: Context) -> Context:
+        """A passage as a run reads it: with whose it is, and no successor that may not be seen."""
+        return below(self.whose(passage.source), as_seen(passage, self.seen))
 
     @property
     def organisation(self) -> str | None:

@@ -26,8 +26,8 @@ from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.loaders.plain import load
 from factcheck_local.indexer.manifest import LeftOut, SourceRecord
 from factcheck_local.indexer.manifest_chroma import ChromaManifest
-from factcheck_local.indexer.parts import states_of
 from factcheck_local.indexer.passages import Passages
+from factcheck_local.indexer.states import part_of
 from factcheck_local.indexer.store import Store
 
 from .helpers import HashingEmbedder, both_kinds, put
@@ -314,7 +314,7 @@ def test_what_was_made_of_passages_goes_with_one_of_their_source(new_store: Open
     put(store, record("a.txt"), passages(3), unit_vectors(3))
 
     def keep(source: str) -> Path:
-        kept = states / states_of(source) / "one.state"
+        kept = states / part_of(source) / "one.state"
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(f"words of {source}".encode())
         return kept

@@ -16,7 +16,7 @@ import pytest
 from factcheck_local.core.errors import InputError, ScoringError, StoreError
 from factcheck_local.core.types import Answer, Atom, Context
 from factcheck_local.indexer.fingerprint import Fingerprint
-from factcheck_local.indexer.parts import states_of
+from factcheck_local.indexer.states import part_of
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
 from factcheck_local.models import prompt_states
@@ -34,6 +34,7 @@ from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.scorer import Premise
 from factcheck_local.pipeline.settings import Settings
 from tests.cli.helpers import factcheck, refused
+from tests.pipeline.test_checker import PROFILE
 
 pytestmark = pytest.mark.long
 
@@ -46,14 +47,6 @@ PAGES = {
     "policies/pay.md": "# Pay\n\n| Grade | Salary |\n|---|---|\n| One | 30,000 euros |\n",
     "drafts/leave.md": "# Leave, draft\n\nEmployees receive 30 days of annual leave.\n",
 }
-PROFILE = """
-[[source]]
-match = "policies/**"
-prior = 0.98
-[[source]]
-match = "drafts/**"
-prior = 0.5
-"""
 CLAIMS = ("Employees receive 27 days of leave.", "Grade One has a salary of 40,000 euros.")
 RECORD = Record(Answer(" ".join(CLAIMS)), tuple(Atom(f"a{i}", c, c) for i, c in enumerate(CLAIMS)))
 
@@ -98,9 +91,21 @@ def decoded(monkeypatch: pytest.MonkeyPatch, llm: LlamaCppModel) -> Count:
     return since
 
 
-def kept(store: Store) -> set[str]:
+def files(store: Store) -> list[Path]:
     assert store.states is not None
-    return {path.name for path in store.states.glob("*/*.state")}
+    return sorted(store.states.glob("*/*.state"))
+
+
+def kept(store: Store) -> set[str]:
+    return {path.name for path in files(store)}
+
+
+def emptied(store: Store) -> list[int]:
+    """Sizes of what is kept, which is taken away."""
+    found = [path.stat().st_size for path in files(store)]
+    for path in files(store):
+        path.unlink()
+    return found
 
 
 def test_a_run_reads_only_claims_of_what_was_prepared(
@@ -128,13 +133,8 @@ def test_a_run_reads_only_claims_of_what_was_prepared(
     assert decoded() == 0
 
 
-def files(store: Store) -> list[Path]:
-    assert store.states is not None
-    return sorted(store.states.glob("*/*.state"))
-
-
 def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
-    store: Store, tmp_path: Path, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
     remember = LlmPairScorer.remember
@@ -147,9 +147,7 @@ def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
     prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
     assert [("30 days" in text) for text in shown] == [False, False, True]
     assert any("Grade: One; Salary: 30,000 euros" in text for text in shown)
-    each = max(path.stat().st_size for path in files(store))
-    for path in files(store):
-        path.unlink()
+    each = max(emptied(store))
     found = prepare(store, SETTINGS, space=2 * each + 1, load=lambda _name: llm)
     assert (found.read, found.left) == (2, 1)
     assert found.bytes <= 2 * each + 1
@@ -158,11 +156,11 @@ def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
     assert (again.read, again.known, again.left) == (0, 2, 1), "none goes for another"
     more = prepare(store, SETTINGS, space=3 * each + 1, load=lambda _name: llm)
     assert (more.read, more.known, more.left) == (1, 2, 0)
-    for path in files(store):
-        path.unlink()
+    emptied(store)
     as_before = prepare(store, SETTINGS, load=lambda _name: llm)
     assert (as_before.read, as_before.left) == (3, 0)
-    assert given(store.states or tmp_path) == 3 * each + 1
+    assert store.states is not None
+    assert given(store.states) == 3 * each + 1
 
 
 def test_a_source_that_changes_costs_its_own_passages(
@@ -208,7 +206,7 @@ def test_nothing_stays_of_a_passage_that_is_removed_while_it_is_read(
     monkeypatch.setattr(LlamaCppModel, "score_labels", scored)
     with FactChecker(SETTINGS, store, llm=llm, embedder=minilm) as checker:
         assert checker.verify(RECORD).assessment.pairs
-    part = store.states / states_of("policies/leave.md")
+    part = store.states / part_of("policies/leave.md")
     assert not part.exists()
     assert kept(store), "those that are still there"
     page.write_text(left, encoding="utf-8")
@@ -271,7 +269,6 @@ def test_what_keeps_nothing_is_refused_or_said(
 def test_the_command(
     store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("factcheck_local.pipeline.prepare.load_model", lambda _name: llm)
     monkeypatch.chdir(tmp_path)
     at = ("--store", store.path, "--llm", SMALL, "--relation", "llm")
     done = factcheck("prepare", *at, "--space", "0.00001")
@@ -281,18 +278,10 @@ def test_the_command(
     )
     free = r"factcheck: no room for {} more, \d+\.\d GB of the disk are free \(try: {}\)\n"
     assert re.fullmatch(free.format(3, "a larger --space"), done.err)
-    each = 2e-9 * max(len(state) for state in states_of_all(store, llm))
-    done = factcheck("prepare", *at, "--space", f"{each:.9f}", "--json")
+    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    two = 2e-9 * max(emptied(store))
+    done = factcheck("prepare", *at, "--space", f"{two:.9f}", "--json")
     assert json.loads(done.out)["left"] == 1
     assert re.fullmatch(free.format(1, r"--space 0\.\d+"), done.err)
     assert "relation=encoder" in refused("prepare", "--store", store.path, "--relation", "encoder")
     assert "has no effect" in refused("prepare", *at, "--set", "k=3")
-
-
-def states_of_all(store: Store, llm: LlamaCppModel) -> list[bytes]:
-    """What is kept of all passages, taken away again."""
-    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
-    found = [path.read_bytes() for path in files(store)]
-    for path in files(store):
-        path.unlink()
-    return found

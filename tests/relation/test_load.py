@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from factcheck_local.core.errors import ModelError
-from factcheck_local.indexer.parts import states_of
+from factcheck_local.indexer.states import part_of
 from factcheck_local.models.contracts import ChatModel
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.llama_cpp import LlamaCppModel
@@ -114,4 +114,4 @@ def test_a_model_is_told_where_to_keep_what_it_made_of_a_stores_passages(tmp_pat
     keeping.relate(given, ["A claim."])
     assert model.folders == []
     keeping.relate(of_store, ["A claim."])
-    assert model.folders == [tmp_path / states_of("a.txt")]
+    assert model.folders == [tmp_path / part_of("a.txt")]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self, cast
 
-from factcheck_local.indexer.parts import states_of
+from factcheck_local.indexer.states import part_of
 from factcheck_local.models.cards import ModelCard
 from factcheck_local.models.contracts import (
     Adaptable,
@@ -71,7 +71,7 @@ class LlmPairScorer:
         Args:
             card: the model's.
             model: as it was loaded.
-            states: see above.
+            states: as the class takes it.
         """
         adapted = ADAPTED_PROMPT in card.adapters
         scorer = cast(Adaptable, model).adapted(ADAPTED_PROMPT) if adapted else model
@@ -108,7 +108,7 @@ class LlmPairScorer:
             return None
         if not isinstance(self._scorer, Remembering):
             return None
-        return self._scorer.remembering(self._states, states_of(premise.source))
+        return self._scorer.remembering(self._states, part_of(premise.source))
 
     def _opening(self, premise: Premise) -> list[Message]:
         return self._prompt.opening(title=premise.title or UNTITLED, passage=premise.text)
