@@ -341,6 +341,39 @@ def test_what_was_made_of_passages_goes_with_one_of_their_source(new_store: Open
     assert not kept.exists()
 
 
+def test_what_was_made_of_passages_goes_before_them_and_once_more(
+    new_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that ends in between has removed it; what is written in between goes, too."""
+    store = new_store()
+    assert store.states is not None
+    put(store, record("a.txt"), passages(3), unit_vectors(3))
+    kept = store.states / part_of("a.txt") / "one.state"
+
+    def keep() -> None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(b"words of a.txt")
+
+    def fails(_self: Passages, _ids: list[str]) -> None:
+        assert not kept.exists()
+        raise OSError("the disk went away")
+
+    keep()
+    with monkeypatch.context() as patched:
+        patched.setattr(Passages, "delete", fails)
+        with pytest.raises(OSError, match="went away"):
+            store.remove("a.txt")
+    delete = Passages.delete
+
+    def with_another(self: Passages, ids: list[str]) -> None:
+        keep()
+        delete(self, ids)
+
+    monkeypatch.setattr(Passages, "delete", with_another)
+    store.remove("a.txt")
+    assert not kept.exists()
+
+
 @pytest.mark.parametrize("new_store", ["server"], indirect=True)
 def test_of_passages_that_others_may_remove_nothing_is_kept(new_store: OpenStore) -> None:
     assert new_store().states is None

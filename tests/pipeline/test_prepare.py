@@ -39,7 +39,7 @@ from tests.pipeline.test_checker import PROFILE
 pytestmark = pytest.mark.long
 
 SMALL = "smollm2-135m"
-SETTINGS = Settings(llm=SMALL, relation="llm")
+SETTINGS = Settings(llm=SMALL, relation="llm", organisation="Vell")
 ROOM = 10**9
 
 PAGES = {
@@ -231,7 +231,7 @@ def test_of_passages_that_come_with_a_record_nothing_is_kept(
 
 
 def test_only_what_runs_may_use_is_read(store: Store, llm: LlamaCppModel) -> None:
-    settings = Settings(llm=SMALL, relation="llm", where=("source=policies/**",))
+    settings = replace(SETTINGS, where=("source=policies/**",))
     found = prepare(store, settings, space=ROOM, load=lambda _name: llm)
     assert (found.read, found.left) == (2, 0)
 
