@@ -169,6 +169,36 @@ def changed(old: str, new: str) -> tuple[str, str]:
     return was, now
 
 
+def changed_within(new: str, old: str, claim: str) -> str | None:
+    """A rewriting with that of its changes alone whose words a claim has.
+
+    Args:
+        new: the rewriting, on one line.
+        old: the sentence.
+        claim: one of it.
+
+    Returns:
+        None where it makes no other change, or none or several in words of the claim, which may
+        not go together without the rest; nor for one that takes most of its words away.
+    """
+    olds, news = plain(old).split(), new.split()
+    same = SequenceMatcher(None, _compared(olds), _compared(news), autojunk=False)
+    changes = [opcode for opcode in same.get_opcodes() if opcode[0] != "equal"]
+
+    def within(start: int, end: int) -> bool:
+        # What was only added belongs to the words around it.
+        around = olds[start:end] or olds[max(start - 1, 0) : start + 1]
+        return bool(standing(bare(" ".join(around)).strip(_AROUND), bare(claim)))
+
+    own = [change for change in changes if within(*change[1:3])]
+    if len(own) != 1 or len(changes) == 1:
+        return None
+    _, i, j, k, m = own[0]
+    if m - k < (j - i) / 2:
+        return None
+    return " ".join((*olds[:i], *news[k:m], *olds[j:]))
+
+
 def standing(words: str, text: str) -> list[re.Match[str]]:
     """Where words stand in a text, not as a part of others: no "25" in "25.5" or "K-25"."""
     return list(re.finditer(rf"(?<![\w-])(?<!\d[.,:]){re.escape(words)}(?![\w-]|[.,:]\w)", text))

@@ -18,7 +18,7 @@ from factcheck_local.core.text.wording import (
     share_within,
 )
 from factcheck_local.correct.edits import Refused
-from factcheck_local.correct.form import fitted, line_ends, markup, plain
+from factcheck_local.correct.form import changed_within, fitted, line_ends, markup, plain
 from factcheck_local.correct.known import as_words, otherwise, words_and_values
 from factcheck_local.models.contracts import Message, TextGenerator, adapted_to
 from factcheck_local.models.prompts import load_prompt
@@ -134,7 +134,7 @@ def drafts(
             most=2 * len(text) + len(quotes),
         )
         mended = adapted is not None and text != sentence
-        return _believed(messages, text, objections, adapted or generator, mended=mended)
+        return _believed(messages, text, one.claim, objections, adapted or generator, mended=mended)
 
     text = sentence
     *earlier, last = wrong
@@ -150,6 +150,7 @@ def drafts(
 def _believed(
     messages: Sequence[Message],
     text: str,
+    claim: str,
     objections: Callable[[str], Iterator[str]],
     generator: TextGenerator,
     *,
@@ -158,7 +159,9 @@ def _believed(
     """The rewritings against which nothing speaks; else why the likeliest is not believed.
 
     A small model's likeliest reply is often the sentence as it was, and a sampled one not. One
-    that was ``mended`` for another claim may stay as it is.
+    that was ``mended`` for another claim may stay as it is. Where a reply changes more than what
+    the wrong claim says, it is followed by itself without the rest: "cannot be powered over
+    Ethernet and has no Wi-Fi" denies both where one is wrong.
     """
     found: set[str] = set()
     refused: Refused | None = None
@@ -174,17 +177,19 @@ def _believed(
         except ScoringError as error:
             refused = Refused("", str(error))
             break
-        written = reply.strip().removeprefix("Sentence:").strip()
-        new = written if written == NOTHING else fitted(written, text)
-        if mended and normalised(plain(new)) == normalised(plain(text)):
-            new, reason = text, None
-        else:
-            reason = next(objections(new), None)
-        if reason is not None:
-            refused = refused or Refused(written, reason)
-        elif new not in found:
-            found.add(new)
-            yield new
+        whole = reply.strip().removeprefix("Sentence:").strip()
+        part = changed_within(whole, text, claim)
+        for written in (whole,) if part is None else (whole, part):
+            new = written if written == NOTHING else fitted(written, text)
+            if mended and normalised(plain(new)) == normalised(plain(text)):
+                new, reason = text, None
+            else:
+                reason = next(objections(new), None)
+            if reason is not None:
+                refused = refused or Refused(written, reason)
+            elif new not in found:
+                found.add(new)
+                yield new
     if refused is not None and not found:
         yield refused
 

@@ -134,8 +134,11 @@ def test_links_are_those_of_the_sentence(link: str) -> None:
     wrong = [Wrong(plain_old, passage)]
     new = linked.replace("30", "25")
     assert rewrite(linked, wrong, Writer(new)) == new
-    dropped = refusal(linked, wrong, Writer(plain_old.replace("30", "25")))
+    without = Writer(plain_old.replace("30", "25"))
+    dropped = refusal(linked, [Wrong(linked, passage)], without)
     assert dropped == "the rewriting drops a link, a footnote or other markup"
+    # Where the claim has nothing of it, what is right is put in without the rest.
+    assert rewrite(linked, wrong, without) == new
     # Nothing that a document shows or links to gets into the answer.
     added = refusal(plain_old, wrong, Writer(new))
     assert added == "the rewriting adds a link, an image or other markup"

@@ -48,5 +48,5 @@ def test_a_number_of_another_claim_may_be_written_as_digits() -> None:
     other = "The first course is due within ten days."
     wrong = Wrong("The second course is due within 30 days.", "20 days | second course")
     assert rewrite(old, [wrong], Writer(new), others=[other]) == new
-    lost = refusal(old, [wrong], Writer(new.replace("10", "20")), others=[other])
-    assert lost == f"the rewriting drops another claim: {other}"
+    lost = Writer(new.replace("10", "20"))
+    assert rewrite(old, [wrong], lost, others=[other]) == old.replace("30", "20")

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from factcheck_local.core.types import Span
 from factcheck_local.correct.edits import apply, marked, unified_diff, without
-from factcheck_local.correct.replace import ADAPTED_PROMPT, Wrong
+from factcheck_local.correct.form import changed_within
+from factcheck_local.correct.replace import ADAPTED_PROMPT, Wrong, drafts
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.fake import FakeChatModel
 from factcheck_local.models.prompts import load_prompt
@@ -152,11 +153,11 @@ def test_the_wrong_part_is_replaced() -> None:
         ("Annual leave in Kiel is 27 days and expires in March.", "number that nobody gave: 27"),
         ("Annual leave in Bremen is 25 days and expires in March.", "name that nobody gave: breme"),
         (
-            "Annual leave in Kiel is 25 days and expires in March without any further notice.",
+            "Annual leave in Kiel is a generous and wholly ample 25 days and expires in March.",
             "words of neither",
         ),
-        ("Staff in Kiel get 25 days.", "too little of the sentence"),
-        ("Annual leave in Kiel is 25 days of annual leave in Kiel.", "drops another claim"),
+        ("25 days of leave.", "too little of the sentence"),
+        ("Annual leave in Kiel: 25 days.", "drops another claim"),
         ("Annual leave in Kiel | is 25 days and expires in March.", "another row of the table"),
         (" ".join(["Annual leave in Kiel is 25 days and expires in March."] * 3), "too long"),
     ],
@@ -172,8 +173,50 @@ def test_a_rewriting_that_drops_a_link_or_a_footnote_is_refused(mark: str) -> No
     kept = rewrite(sentence, [WRONG], FakeChatModel(lambda _m: new), others=[OTHER])
     assert kept == new
     plain = SENTENCE.replace("30", "25")
-    lost = refusal(sentence, [WRONG], FakeChatModel(lambda _m: plain), others=[OTHER])
+    model = FakeChatModel(lambda _m: plain)
+    wrong = replace(WRONG, claim=sentence)
+    lost = refusal(sentence, [wrong], model)
     assert lost == "the rewriting drops a link, a footnote or other markup"
+    # Where it is dropped beside what is wrong, the rest of the rewriting counts.
+    kept = rewrite(sentence, [WRONG], model, others=[OTHER])
+    assert kept == new
+
+
+def test_a_rewriting_that_changes_more_is_followed_by_one_that_does_not() -> None:
+    old = "It can be powered over Ethernet and has built-in **Wi-Fi**."
+    both = "It cannot be powered over Ethernet and does not have built-in Wi-Fi."
+    wrong = Wrong("The G3 has built-in Wi-Fi.", "It takes power over Ethernet; it has no Wi-Fi.")
+    found = list(drafts(old, [wrong], FakeChatModel(lambda _m: both)))
+    assert found == [
+        "It cannot be powered over Ethernet and does not have built-in **Wi-Fi**.",
+        "It can be powered over Ethernet and does not have built-in **Wi-Fi**.",
+    ]
+
+
+def test_the_part_of_a_rewriting_may_count_where_all_of_it_does_not() -> None:
+    reply = "Annual leave in Kiel is 25 days and expires in May."
+    assert rewrite(SENTENCE, [WRONG], FakeChatModel(lambda _m: reply), others=[OTHER]) == (
+        "Annual leave in Kiel is 25 days and expires in March."
+    )
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "claim", "expected"),
+    [
+        ("A is 2 and B is 4.", "A is 1 and B is 3.", "A is 1.", "A is 2 and B is 3."),
+        ("A is 2 and B is 4.", "A is 1 and B is 3.", "A is 1 and B is 3.", None),
+        ("A is 2 and B is 3.", "A is 1 and B is 3.", "A is 1.", None),
+        ("A is 1 and B is 4.", "A is 1 and B is 3.", "A is 1.", None),
+        ("A is not 1 and B is 4.", "A is 1 and B is 3.", "A is 1.", "A is not 1 and B is 3."),
+        ("A is 1, and it is 4.", "A is 1, and it is so.", "Nothing of it.", None),
+        ("A costs 2 €, B 40.", "A costs 1 €, B 10.", "A costs 1 €.", "A costs 2 €, B 10."),
+        ("", "A is 1.", "A is 1.", None),
+        ("We get 2 A in B.", "A is 1 in B and old.", "A is 1 in B.", None),
+        ("2 or 5.", "In A it is 1 and 3.", "In A it is 1.", None),
+    ],
+)
+def test_the_changes_within_a_claim(new: str, old: str, claim: str, expected: str | None) -> None:
+    assert changed_within(new, old, claim) == expected
 
 
 def test_two_wrong_claims_are_replaced_one_after_the_other() -> None:
@@ -224,7 +267,15 @@ def test_an_adapter_may_mend_two_claims_at_once() -> None:
     both = SENTENCE.replace("30", "25").replace("March", "April")
     second = Wrong(OTHER, "Annual leave expires in April.")
     assert rewrite(SENTENCE, [WRONG, second], adaptable(both)) == both
-    assert refusal(SENTENCE, [WRONG, second], FakeChatModel(lambda _m: both))
+
+
+def test_of_two_claims_mended_at_once_each_is_taken_in_its_turn() -> None:
+    both = SENTENCE.replace("30", "25").replace("March", "April")
+    model = FakeChatModel(lambda _m: both)
+    second = Wrong(OTHER, "Annual leave expires in April.")
+    assert rewrite(SENTENCE, [WRONG, second], model) == both
+    asked = [call[-1].content.rpartition("Sentence: ")[2] for call in model.calls]
+    assert asked == [SENTENCE, SENTENCE.replace("30", "25")]
 
 
 def test_a_sentence_that_an_adapter_leaves_as_it_was_is_refused() -> None:
