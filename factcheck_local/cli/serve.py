@@ -126,6 +126,11 @@ data_option = click.option(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help=f"File with the secret that signs this; or {SECRET} in the environment.",
 )
+@click.option(
+    "--prepare",
+    is_flag=True,
+    help="While no check waits, have the LLM read the store's passages (see factcheck prepare).",
+)
 @settings_options
 @click.pass_context
 def command(
@@ -145,6 +150,7 @@ def command(
     folders: dict[str, str],
     webhooks: tuple[str, ...],
     secret_file: Path | None,
+    prepare: bool,
     assigned: tuple[str, ...],
     preset: str | None,
 ) -> None:
@@ -199,6 +205,7 @@ def command(
         webhooks=webhooks,
         webhook_key=_webhook_key(secret_file) if webhooks else b"",
         keep_days=keep_days,
+        prepare=prepare,
     )
     app = create_app(config)
     # Its user named it; nothing else may be listened to or reached.

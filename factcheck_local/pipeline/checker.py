@@ -12,13 +12,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError
+from factcheck_local.core.errors import FactcheckError, InferenceError, RecordError, StoreError
 from factcheck_local.core.text.language import MODELS_READ, foreign, named
 from factcheck_local.core.types import Answer, Assessment, Atom, Context, Span, Verdict
 from factcheck_local.indexer.store import Store
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.events import OnEvent, RunFinished
 from factcheck_local.pipeline.gathering import Gathering
+from factcheck_local.pipeline.prepare import Prepared, prepare
 from factcheck_local.pipeline.relation import (
     Completed,
     Related,
@@ -121,6 +122,23 @@ class FactChecker(Gathering):
             if len(good) > 1 and self._keeps_scores:
                 read_ahead(good, self.relation_model, self._progress)
             return [_tried(self._finished, b) if isinstance(b, Begun) else b for b in begun]
+
+    def prepare(self, stop: Callable[[], bool] = lambda: False) -> Prepared:
+        """Have the LLM read the store's passages before there is an answer; see ``prepare``.
+
+        Args:
+            stop: asked before each passage whether to leave it and the rest for another time.
+
+        Raises:
+            InputError: if the settings' relation model has no LLM that keeps passages.
+            StoreError: if there is no store in a folder, or it holds no passages.
+            ModelError: if the model is not here or cannot be loaded.
+            OSError: if the store's folder cannot be written to.
+        """
+        if not isinstance(self.store, Store):
+            raise StoreError("no store whose passages could be read")
+        with self._lock:
+            return prepare(self.store, self.settings, load=self._load, stop=stop)
 
     @property
     def _keeps_scores(self) -> bool:

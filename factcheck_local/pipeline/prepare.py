@@ -6,7 +6,7 @@ What is kept is what a run would keep itself (``Store.states``), so no score cha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +38,7 @@ class Prepared:
         read: were read now.
         known: had been read before.
         passed_over: are never kept: short ones, which are read as fast, and very long ones.
-        left: had no room.
+        left: had no room, or were left when it was to stop.
         bytes: that all that is kept takes.
     """
 
@@ -56,6 +56,7 @@ def prepare(
     space: int | None = None,
     load: Loader = load_model,
     progress: Progress = silent,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Prepared:
     """Have the LLM of a relation model read the passages that runs with these settings may use.
 
@@ -69,6 +70,7 @@ def prepare(
             for what it was given before, or else ``SPACE``.
         load: what loads a model.
         progress: told how many of the passages that are to be read are.
+        stop: asked before each passage whether to leave it and the rest for another time.
 
     Raises:
         InputError: if the settings' relation model has no LLM that keeps passages.
@@ -92,7 +94,7 @@ def prepare(
     kept = sizes(folder)
     for number, (premise, context) in enumerate(wanted):
         # Were it as large as the largest, another would have to go for it.
-        if sum(kept) + max(kept, default=0) > space:
+        if sum(kept) + max(kept, default=0) > space or stop():
             break
         progress(number, len(wanted))
         try:

@@ -327,6 +327,10 @@ class Jobs:
             rows = db.execute("SELECT state, count(*) FROM checks GROUP BY state").fetchall()
         return dict(rows)
 
+    def waits(self) -> bool:
+        """Whether a check waits to be begun."""
+        return bool(self.counts().get("queued"))
+
     def undone(self) -> set[str]:
         """The ids of the checks that are queued or running."""
         with self.connected() as db:

@@ -72,6 +72,7 @@ class Config:
         webhooks: addresses that are told when a check or an indexing job has ended.
         webhook_key: what that is signed with.
         keep_days: how long a check is kept after it has ended; None for ever.
+        prepare: whether the LLM reads the store's passages while no check waits.
     """
 
     store: Path
@@ -87,6 +88,7 @@ class Config:
     webhooks: tuple[str, ...] = ()
     webhook_key: bytes = field(default=b"", repr=False)
     keep_days: float | None = None
+    prepare: bool = False
 
     @property
     def share(self) -> int:
@@ -122,7 +124,12 @@ class Service:
         self.keys = Keys(config.folder / "keys.json")
         self.audit = AuditLog(config.folder / "audit.jsonl")
         self.rates = Rates(config.per_minute, max(20.0, config.per_minute / 10))
-        task = Task(str(self.jobs.path), str(config.store), config.settings.as_dict())
+        task = Task(
+            str(self.jobs.path),
+            str(config.store),
+            config.settings.as_dict(),
+            prepare=config.prepare,
+        )
         self.supervisor = Supervisor(self.jobs, task)
         self.indexing = Jobs(config.folder / "indexing.sqlite", "job")
         queues = {"check": self.jobs, "index": self.indexing}

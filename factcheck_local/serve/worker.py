@@ -42,6 +42,10 @@ from factcheck_local.serve.requests import (
 #: Seconds between looks at an empty queue, and at least between two counts.
 PAUSE, APART = 0.1, 0.2
 
+#: Seconds without a check after which passages are read, and after which the store is looked at
+#: again for others.
+QUIET, LOOK = 3.0, 60.0
+
 #: By how much a process lets others go first: one that checks searches, which people wait for, and
 #: one that indexes both.
 NICE_CHECKS, NICE_INDEXING = 10, 15
@@ -62,12 +66,14 @@ class Task:
         store: the store's folder.
         settings: of the server, by name.
         folders: name -> path of those to index; with any it indexes, and checks nothing.
+        prepare: whether the LLM reads passages while no check waits.
     """
 
     jobs: str
     store: str
     settings: Mapping[str, Any]
     folders: Mapping[str, str] = field(default_factory=dict)
+    prepare: bool = False
 
 
 class Worker:
@@ -96,6 +102,7 @@ class Worker:
         self._llm = llm
         self._made_with: EmbedderPrint | None = None
         self._models = FactChecker(settings, llm=llm)
+        self._prepared = ""
 
     def do_next(self) -> bool:
         """Do the check that waits longest; False if none does."""
@@ -112,6 +119,32 @@ class Worker:
             self._jobs.decided_by(claimed, digest_of(work, store.state_digest(), self._store))
             checker = FactChecker(work.settings, store, shared=self._models)
             return to_dict(checker.verify(work.record, on_event=Teller(self._jobs, claimed)))
+
+    def prepare(self) -> None:
+        """Have the LLM read passages until a check waits, or all are read; see ``prepare``.
+
+        A store that changed since is gone through again.
+        """
+        try:
+            with Store.open(self._store) as store:
+                digest = store.state_digest()
+                if digest == self._prepared:
+                    return
+                self._prepared = digest
+                settings = self._adopt(store.fingerprint.embedder)
+                checker = FactChecker(settings, store, shared=self._models)
+                found = checker.prepare(self._stops_preparing)
+        except (FactcheckError, OSError) as error:
+            # Answers are slower then, and say themselves what is wrong with the store or a model.
+            logger.warning("no passages are read ahead: %s", error)
+        else:
+            logger.info("%d passages read ahead, %d left", found.read, found.left)
+
+    def _stops_preparing(self) -> bool:
+        if not self._jobs.waits():
+            return False
+        self._prepared = ""  # the rest the next time
+        return True
 
     def _adopt(self, made_with: EmbedderPrint) -> Settings:
         """The settings with a store's embedder, which the models that stay are then of."""
@@ -199,14 +232,22 @@ def main() -> None:
         os.nice(NICE_INDEXING if task.folders else NICE_CHECKS)
     jobs, store = Jobs(Path(task.jobs)), Path(task.store)
     work: Callable[[], bool]
+    prepare: Callable[[], None] | None = None
     if task.folders:
         from factcheck_local.serve.indexing import index_next
 
         work = partial(index_next, jobs, store, task.folders)
     else:
-        work = Worker(jobs, store, settings_from(task.settings)).do_next
+        worker = Worker(jobs, store, settings_from(task.settings))
+        work, prepare = worker.do_next, worker.prepare if task.prepare else None
+    due = time.monotonic() + QUIET
     while True:
-        if not work():
+        if work():
+            due = time.monotonic() + QUIET
+        elif prepare is not None and time.monotonic() >= due:
+            prepare()
+            due = time.monotonic() + LOOK
+        else:
             time.sleep(PAUSE)
 
 

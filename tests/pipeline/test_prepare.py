@@ -163,6 +163,19 @@ def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
     assert given(store.states) == 3 * each + 1
 
 
+def test_a_reading_that_is_to_stop_leaves_the_rest_for_the_next(
+    store: Store, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
+) -> None:
+    left = iter([False, False, True])
+    with FactChecker(SETTINGS, store, llm=llm, embedder=minilm) as checker:
+        found = checker.prepare(lambda: next(left))
+        assert (found.read, found.known, found.left) == (2, 0, 1)
+        assert (again := checker.prepare()).read == 1
+        assert (again.known, again.left) == (2, 0)
+    with FactChecker(SETTINGS, llm=llm, embedder=minilm) as checker, pytest.raises(StoreError):
+        checker.prepare()
+
+
 def test_a_source_that_changes_costs_its_own_passages(
     store: Store, tmp_path: Path, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
 ) -> None:

@@ -46,7 +46,7 @@ def until(holds: Callable[[], bool]) -> None:
 class Running:
     """A server process."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *options: str) -> None:
         self.folder = config.folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -55,7 +55,7 @@ class Running:
         self._arguments = [
             *(sys.executable, "-m", "factcheck_local", "serve", "--store", str(config.store)),
             *("--data", str(config.folder), "--port", str(port)),
-            *("--set", "llm=smollm2-135m", "--set", "relation=encoder"),
+            *("--set", "llm=smollm2-135m", "--set", "relation=encoder", *options),
         ]
         self.start()
 
