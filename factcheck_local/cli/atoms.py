@@ -26,7 +26,7 @@ from factcheck_local.cli.progress import stage_progress
 from factcheck_local.core.types import Atom
 from factcheck_local.indexer.joined import ReadPlace
 from factcheck_local.pipeline.checker import FactChecker
-from factcheck_local.pipeline.settings import SETTINGS
+from factcheck_local.pipeline.settings import OF_SPLITTING, SETTINGS
 from factcheck_local.report.view import one_line
 
 
@@ -65,7 +65,7 @@ def command(
     done = []
     with open_stores(store_path) if store_path is not None else nullcontext() as store:
         chosen = choose_settings({"llm": llm}, assigned, preset, store)
-        used = {"llm", "atomizer", "organisation"}
+        used = OF_SPLITTING | {"llm", "organisation"}
         refuse_idle(chosen, SETTINGS.keys() - used, "nothing but claims is made")
         records = []
         for found in read_answers([answer], question):

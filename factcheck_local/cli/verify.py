@@ -42,7 +42,7 @@ from factcheck_local.indexer.folder import find_store
 from factcheck_local.indexer.joined import ReadPlace, open_place
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
-from factcheck_local.pipeline.settings import OF_SEARCH
+from factcheck_local.pipeline.settings import OF_SEARCH, OF_SPLITTING
 from factcheck_local.scale.cluster import check_installed
 from factcheck_local.scale.worker import Plan
 
@@ -152,7 +152,7 @@ def command(
         if records and not needs_store:
             refuse_idle(chosen, OF_SEARCH, "the answers bring their passages")
         if records and all(record.atoms is not None for record in records):
-            refuse_idle(chosen, ("atomizer",), "the answers bring their claims")
+            refuse_idle(chosen, OF_SPLITTING, "the answers bring their claims")
         if isinstance(sink, Folder):
             sink.begin()
         try:

@@ -14,6 +14,7 @@ from factcheck_local.pipeline.chosen import Chosen
 from factcheck_local.pipeline.settings import (
     GRAPH_ASSESSORS,
     OF_SEARCH,
+    OF_SPLITTING,
     SETTINGS,
     Settings,
     settings_line,
@@ -22,7 +23,7 @@ from factcheck_local.pipeline.verdicts.judges.registry import find_judge
 
 #: Of the relation model alone (``factor``), and of what takes an answer apart (``factscore``).
 RELATION = frozenset({"relation", "budget", "quantities", "cut_instructions", "tables"})
-SPLITTING = frozenset({"llm", "atomizer", "embedder"})
+SPLITTING = OF_SPLITTING | {"llm", "embedder"}
 
 
 def of_relation(settings: Settings) -> frozenset[str]:
@@ -45,7 +46,7 @@ def of_collection(collection: Collection, by_assessor: Mapping[str, Settings]) -
     )
     found = frozenset(SETTINGS) - {"where"}
     if not splits:
-        found -= {"atomizer"}
+        found -= OF_SPLITTING
     if not searches:
         found -= OF_SEARCH
     if not any(_asks(s, splits=splits, searches=searches) for s in by_assessor.values()):

@@ -113,11 +113,13 @@ class Labelled:
         scores: natural-log probabilities of the labels, normalised over them.
         text: what it wrote behind the label that asks for more; None behind another.
         ended: whether it ended the text by itself; else that was cut at the most tokens.
+        drawn: other texts that it might have written there, each ended by itself.
     """
 
     scores: tuple[float, ...]
     text: str | None
     ended: bool
+    drawn: tuple[str, ...] = ()
 
 
 class Remembered(ChatModel, Protocol):
@@ -171,12 +173,13 @@ class Adapted(ChatModel, Protocol):
         *,
         least: float,
         max_tokens: int,
+        draws: int = 0,
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Score labels after endings, and behind the first label write on where it is probable.
 
-        A reply is a label, or the first label, a line break and a text. The endings' replies are
-        written side by side.
+        A reply is a label, or the first label, a line break and a text, the likeliest token at a
+        time; other texts are drawn. The endings' replies are written side by side.
 
         Args:
             messages: the chat so far; the last one is the user's, unfinished.
@@ -184,6 +187,8 @@ class Adapted(ChatModel, Protocol):
             labels: texts whose first tokens differ.
             least: probability of the first label from which its text is written, in [0, 1].
             max_tokens: longest text.
+            draws: how many other texts are drawn for each that is written. The same ones again for
+                the same endings in their order; one that does not end is left out.
             progress: called as replies are complete.
 
         Returns:

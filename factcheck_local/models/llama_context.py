@@ -42,8 +42,9 @@ GGML_TYPE_BF16 = 30
 #: Rows of a batch from which on llama.cpp multiplies weights in K-quants by tiles.
 LEAST_ROWS = 8
 
-#: Branches at a time, and the tokens that each may take of the cache beside the sequence's own.
-BRANCHES, BRANCH_TOKENS = 16, 256
+#: Branches at a time, and the tokens that all may take of the cache beside the sequence's own. Of
+#: a large model without grouped attention a token takes half a megabyte.
+BRANCHES, BRANCH_CELLS = 127, 4096
 
 #: A row of a batch: sequence (0, or a branch), token, position, whether logits are wanted.
 Row = tuple[int, int, int, bool]
@@ -76,6 +77,8 @@ class LlamaContext(Closing):
         n_ctx: tokens that the sequence may have, one branch included.
         n_threads: threads; None takes the cores this process may use.
         n_gpu_layers: layers to offload where the build supports it; 0 is CPU.
+        branch_cells: tokens that all branches may have beside the sequence's; None for
+            ``BRANCH_CELLS``.
 
     Attributes:
         batch_tokens: that one call of ``decode`` may append.
@@ -95,6 +98,7 @@ class LlamaContext(Closing):
         n_ctx: int,
         n_threads: int | None = None,
         n_gpu_layers: int = 0,
+        branch_cells: int | None = None,
     ) -> None:
         import llama_cpp
 
@@ -109,7 +113,7 @@ class LlamaContext(Closing):
         if not self._model:
             raise ModelError(f"{path}: llama.cpp cannot load this file (truncated, or not a GGUF)")
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx = self.cells = n_ctx + BRANCHES * BRANCH_TOKENS
+        params.n_ctx = self.cells = n_ctx + (branch_cells or BRANCH_CELLS)
         params.n_seq_max = BRANCHES + 1
         params.kv_unified = True
         self.on_gpu = n_gpu_layers != 0 and can_offload()
@@ -220,12 +224,22 @@ class LlamaContext(Closing):
             count: at most ``BRANCHES``.
             keep: of the sequence's tokens, which stay as they are.
         """
-        for branch in range(1, count + 1):
-            self._lib.llama_memory_seq_cp(self._memory, 0, branch, 0, keep)
+        self.fork(0, range(1, count + 1), keep)
         try:
             yield
         finally:
             self.drop(range(1, count + 1))
+
+    def fork(self, source: int, branches: Iterable[int], keep: int) -> None:
+        """Let empty branches begin with the first ``keep`` tokens of another one, or the sequence.
+
+        Args:
+            source: that one; 0 for the sequence.
+            branches: at most ``BRANCHES``; to be dropped again.
+            keep: of the source's tokens.
+        """
+        for branch in branches:
+            self._lib.llama_memory_seq_cp(self._memory, source, branch, 0, keep)
 
     def drop(self, branches: Iterable[int]) -> None:
         """Make room in the cache of what branches appended; they are empty then."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,14 @@ from factcheck_local.models.prompt_states import PromptStates
 #: in front of it a passage would take as much of the disk as seven without.
 PASSAGE_BYTES, PASSAGE_TOKENS = 2**30, 1024
 
+#: Endings that are read side by side before their texts are written, and the tokens that these may
+#: take of the cache beside what they share.
+ENDINGS, WRITING_CELLS = 16, 8192
+
+#: Of the texts that are drawn: the temperature, and how probable a token has to be beside the
+#: likeliest.
+DRAW_TEMPERATURE, DRAW_LEAST = 0.7, 0.05
+
 
 def gpu_layers() -> int:
     """How many layers to offload: what FACTCHECK_GPU_LAYERS says, -1 for all.
@@ -48,6 +56,10 @@ def gpu_layers() -> int:
     if not re.fullmatch("-?[0-9]+", layers):
         raise ModelError(f"FACTCHECK_GPU_LAYERS is {layers!r}: expected a whole number")
     return int(layers)
+
+
+#: A text, whether its turn ended, and others that were drawn in its place.
+_Texts: TypeAlias = tuple[str, bool, tuple[str, ...]]
 
 
 class LlamaCppModel:
@@ -88,6 +100,7 @@ class LlamaCppModel:
             n_ctx=context_length,
             n_threads=n_threads,
             n_gpu_layers=n_gpu_layers,
+            branch_cells=WRITING_CELLS if adapters else None,
         )
         self._adapters = dict(adapters or {})
         self._cache = PromptCache(model_id, self._llama, self._adapters, states)
@@ -228,6 +241,7 @@ class LlamaCppModel:
         *,
         least: float,
         max_tokens: int,
+        draws: int = 0,
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts after endings of one shared prompt; see ``Adapted``.
@@ -252,24 +266,26 @@ class LlamaCppModel:
             progress(begun - going, len(tails))
 
         room = self._llama.cells - len(stem)
-        for group in groups(tails, BRANCHES, room - most):
+        for group in groups(tails, ENDINGS, room - most):
             branches = dict(enumerate(group, start=1))
             # So many have room to write side by side, should each text be as long as it may.
-            together = (room - sum(map(len, group))) // most
-            texts: dict[int, tuple[str, bool]] = {}
+            together = min((room - sum(map(len, group))) // most, BRANCHES - ENDINGS)
+            texts: dict[int, _Texts] = {}
             with self._llama.branched(len(group), len(stem)):
                 rows = extend(self._llama, {b: (tail, len(stem)) for b, tail in branches.items()})
                 scores = [self._label_scores(row, label_tokens) for row in rows]
                 writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
                 begun += len(group) - len(writing)
-                for at in range(0, len(writing), together):
-                    part = writing[at : at + together]
+                each = min(draws, together - 1)
+                at_once = together // (1 + each)
+                for at in range(0, len(writing), at_once):
+                    part = writing[at : at + at_once]
                     begun += len(part)
                     starts = {b: (begin, len(stem) + len(branches[b])) for b in part}
-                    texts |= self._written(starts, max_tokens, told)
+                    texts |= self._written(starts, max_tokens, each, told)
                     self._llama.drop(part)
             found += [
-                Labelled(tuple(s.tolist()), *texts.get(b, (None, True)))
+                Labelled(tuple(s.tolist()), *texts.get(b, (None, True, ())))
                 for b, s in enumerate(scores, start=1)
             ]
         return found
@@ -278,34 +294,72 @@ class LlamaCppModel:
         self,
         pieces: Mapping[int, tuple[list[int], int]],
         max_tokens: int,
+        draws: int,
         left: Callable[[int], None],
-    ) -> dict[int, tuple[str, bool]]:
+    ) -> dict[int, _Texts]:
         """Go on with branches, each its likeliest token at a time, until its turn ends.
+
+        Texts that begin alike are one branch until they part.
 
         Args:
             pieces: by branch what it begins with and the position of that.
-            max_tokens: of each.
+            max_tokens: of each text.
+            draws: how many other texts are drawn for each branch.
             left: called with how many go on, when there are fewer.
 
         Returns:
-            By branch the text, and whether its turn ended.
+            By branch the text, whether its turn ended, and other texts that ended.
         """
-        said: dict[int, bytes] = dict.fromkeys(pieces, b"")
-        going = dict(pieces)
-        for _ in range(max_tokens):
-            if not going:
-                break
-            rows = extend(self._llama, going)
-            following = {}
-            for (branch, (tokens, start)), row in zip(going.items(), rows, strict=True):
-                token = int(np.argmax(row))
-                if not self._llama.ends_turn(token):
-                    said[branch] += self._llama.piece(token)
-                    following[branch] = ([token], start + len(tokens))
-            if len(following) < len(going):
-                left(len(following))
-            going = following
-        return {b: (text.decode("utf-8", "replace"), b not in going) for b, text in said.items()}
+        # A text is one of a branch's, the likeliest its first. Numbers to draw by are the same
+        # again for the same place in an answer.
+        texts = {(b, n): b"" for b in pieces for n in range(draws + 1)}
+        random = {
+            (b, n): np.random.default_rng((place, n - 1))
+            for place, b in enumerate(pieces)
+            for n in range(1, draws + 1)
+        }
+        going = {b: ([(b, n) for n in range(draws + 1)], *piece) for b, piece in pieces.items()}
+        free = list(range(BRANCHES, ENDINGS, -1))
+        try:
+            for _ in range(max_tokens):
+                if not going:
+                    break
+                rows = extend(self._llama, {b: (said, at) for b, (_, said, at) in going.items()})
+                following: dict[int, tuple[list[tuple[int, int]], list[int], int]] = {}
+                for (branch, (alike, tokens, start)), row in zip(going.items(), rows, strict=True):
+                    end = start + len(tokens)
+                    for token, some in _by_next(row, alike, random).items():
+                        if self._llama.ends_turn(token):
+                            continue
+                        for text in some:
+                            texts[text] += self._llama.piece(token)
+                        place = branch
+                        if branch in following:
+                            place = free.pop()
+                            self._llama.fork(branch, [place], end)
+                        following[place] = (some, [token], end)
+                    if branch not in following and branch not in pieces:
+                        self._llama.drop([branch])
+                        free.append(branch)
+                before, now = (
+                    {b for alike, *_ in some.values() for b, _ in alike}
+                    for some in (going, following)
+                )
+                if len(now) < len(before):
+                    left(len(now))
+                going = following
+        finally:
+            self._llama.drop(set(range(ENDINGS + 1, BRANCHES + 1)) - set(free))
+        cut = {text for alike, *_ in going.values() for text in alike}
+        said = {text: data.decode("utf-8", "replace") for text, data in texts.items()}
+        return {
+            b: (
+                said[b, 0],
+                (b, 0) not in cut,
+                tuple(said[b, n] for n in range(1, draws + 1) if (b, n) not in cut),
+            )
+            for b in pieces
+        }
 
     def _tails(self, messages: Sequence[Message], endings: Sequence[str]) -> list[list[int]]:
         """The tokens of each ending of a chat, up to where the reply begins."""
@@ -356,3 +410,24 @@ def _next_token(
     # Gumbel's trick: the largest of logits / T + Gumbel noise is a draw from their softmax.
     tempered = logits.astype(np.float64) / temperature
     return int(np.argmax(tempered + draw.gumbel(size=tempered.shape)))
+
+
+def _by_next(
+    logits: npt.NDArray[np.float32],
+    texts: Sequence[tuple[int, int]],
+    random: Mapping[tuple[int, int], np.random.Generator],
+) -> dict[int, list[tuple[int, int]]]:
+    """Texts by their next token: the likeliest, or for those with a generator one drawn.
+
+    What is drawn is among the likely tokens (min-p sampling, Nguyen et al. 2025).
+    """
+    found: dict[int, list[tuple[int, int]]] = {}
+    tempered = logits / np.float32(DRAW_TEMPERATURE)
+    likely = np.flatnonzero(tempered >= tempered.max() + np.log(np.float32(DRAW_LEAST)))
+    for text in texts:
+        if text in random:
+            token = int(likely[_next_token(logits[likely], DRAW_TEMPERATURE, random[text])])
+        else:
+            token = int(np.argmax(logits))
+        found.setdefault(token, []).append(text)
+    return found

@@ -219,12 +219,15 @@ class AdaptedCache:
         *,
         least: float,
         max_tokens: int,
+        draws: int = 0,
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts; see ``Adapted``. The missing endings are read together."""
         kept = self._model
         # Once it was not kept how a text ended; those are asked for again.
-        asked = (list(labels), least, max_tokens, self._adapter, "ended")
+        asked = [list(labels), least, max_tokens, self._adapter, "ended"]
+        if draws:
+            asked.append(draws)
         keys = [kept._key(messages, ending, *asked) for ending in endings]
         found = kept._read(keys)
         missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
@@ -237,14 +240,15 @@ class AdaptedCache:
                     labels,
                     least=least,
                     max_tokens=max_tokens,
+                    draws=draws,
                     progress=lambda done, _: progress(known + done, len(endings)),
                 )
             )
-            said = [[list(reply.scores), reply.text, reply.ended] for reply in replies]
+            said = [[list(r.scores), r.text, r.ended, r.drawn] for r in replies]
             found |= kept._keep(dict(zip(missing, said, strict=True)), taken)
         return [
-            Labelled(tuple(scores), text, ended)
-            for scores, text, ended in kept._count([found[key] for key in keys])
+            Labelled(tuple(scores), text, ended, *map(tuple, drawn))
+            for scores, text, ended, *drawn in kept._count([found[key] for key in keys])
         ]
 
     def _adapted(self, model: ChatModel) -> Adapted:

@@ -59,6 +59,7 @@ class Gathering(Loaded):
                     segments,
                     specialist,
                     whose=self._sources(work).organisation,
+                    draws=self.settings.draws,
                     chosen=chosen,
                     progress=progress,
                 )

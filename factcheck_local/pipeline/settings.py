@@ -60,6 +60,9 @@ def _one_of(*assessors: str) -> Needs:
 #: Of a setting whose value a run finds for itself.
 AUTO = "auto"
 
+#: Settings of how an answer is taken apart, without effect where its claims are given.
+OF_SPLITTING = frozenset({"atomizer", "draws"})
+
 #: Settings of the search for passages, without effect where these are given.
 OF_SEARCH = frozenset(
     {"k", "retrieval", "where", "as_groups", "organisation", "queries", "query_rounds", "rerank"}
@@ -67,6 +70,7 @@ OF_SEARCH = frozenset(
 
 _NETWORK = _one_of(*GRAPH_ASSESSORS)
 _CASCADE = Needs("relation", "relation=FAST+SLOW", lambda value: "+" in value)
+_ATOMS = Needs("atomizer", "atomizer=atoms", lambda value: value == "atoms")
 _OWN_QUERIES = Needs("queries", "queries=llm", lambda value: value == "llm")
 
 
@@ -96,6 +100,14 @@ class Settings:
         "a prompt with examples; prompted, by that prompt in any case; or as FactBench's VERIFY "
         "or VeriScore do.",
         renamed=_OF_FACTBENCH,
+    )
+    draws: int = setting(
+        3,
+        "How many ways to take a part of the answer apart are drawn beside the likeliest; the one "
+        "counts that is most like the others. Without an adapter for it: none.",
+        low=0,
+        high=20,
+        needs=_ATOMS,
     )
     k: int = setting(3, "How many passages are retrieved per claim.", low=1, high=1000)
     retrieval: Retrieval = setting(
@@ -335,6 +347,9 @@ SETTINGS: dict[str, Setting] = {
 #: P could be a conflict's.
 _BEFORE = {"relation_correlation": 0.0, "conflict_within": 0.5}
 
+#: Likewise for what takes an answer apart.
+_BEFORE_SPLITTING = {"draws": 0}
+
 
 def as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a run of any version under the names and values of this one."""
@@ -342,4 +357,5 @@ def as_named_now(values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in kept.items():
         if name in SETTINGS and isinstance(value, str):
             kept[name] = SETTINGS[name].renamed.get(value, value)
-    return _BEFORE | kept if kept.get("assessor") in GRAPH_ASSESSORS else kept
+    before = _BEFORE if kept.get("assessor") in GRAPH_ASSESSORS else {}
+    return before | (_BEFORE_SPLITTING if kept.get("atomizer") == "atoms" else {}) | kept

@@ -99,8 +99,8 @@ def test_what_the_data_bring_is_not_looked_for() -> None:
     retrieval |= {"queries", "query_rounds", "rerank"}
     everything = set(SETTINGS)
     assert effective(SPLIT, FR) == everything - {"where"}
-    assert effective(SEARCHED, FR) == everything - {"where", "atomizer"}
-    assert effective(GIVEN, FR) == everything - {"where", "atomizer"} - retrieval
+    assert effective(SEARCHED, FR) == everything - {"where", "atomizer", "draws"}
+    assert effective(GIVEN, FR) == everything - {"where", "atomizer", "draws"} - retrieval
     assert effective(SEARCHED, ("felm-claim",)) == effective(GIVEN, FR)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -43,7 +43,13 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
 
 
 class FakeAdapted(FakeChatModel):
-    """An ``Adapted`` by script: what ``FakeChatModel`` scores, and what it replies behind it."""
+    """An ``Adapted`` by script: what ``FakeChatModel`` scores, and what it replies behind it.
+
+    Attributes:
+        drawn: gives what is drawn in the place of a reply.
+    """
+
+    drawn: Callable[[Sequence[Message]], Sequence[str]] = staticmethod(lambda _messages: ())
 
     def label_and_write(
         self,
@@ -53,6 +59,7 @@ class FakeAdapted(FakeChatModel):
         *,
         least: float,
         max_tokens: int,
+        draws: int = 0,
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts by script, one after the other."""
@@ -63,7 +70,8 @@ class FakeAdapted(FakeChatModel):
             turn = finished(messages, ending)
             text = self.generate(turn, max_tokens=max_tokens) if writes else None
             ended = text is None or len(self._reply(turn).split(" ")) <= max_tokens
-            found.append(Labelled(tuple(row.tolist()), text, ended))
+            drawn = tuple(self.drawn(turn))[:draws] if writes else ()
+            found.append(Labelled(tuple(row.tolist()), text, ended, drawn))
             progress(len(found), len(endings))
         return found
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import eq
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from factcheck_local.core.errors import ScoringError, TooLongError
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.contracts import Adapted, Labelled, Message, adapted_to
 from factcheck_local.models.llama_branches import read_after
+from factcheck_local.models.llama_context import Row
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.prompts import finished
 from factcheck_local.models.reply_cache import CachedChatModel
@@ -93,7 +95,7 @@ def test_it_writes_only_behind_a_probable_first_label(model: LlamaCppModel) -> N
 def test_more_endings_than_branches_and_the_same_again(
     model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factcheck_local.models.llama_cpp.BRANCHES", 5)
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.ENDINGS", 5)
     many = [f"{ending} ({i})" for i in range(2) for ending in ENDINGS]
     ask = model.adapted(PROMPT).label_and_write
     found = ask(CHAT, many, LABELS, least=0.0, max_tokens=3)
@@ -108,7 +110,7 @@ def test_progress_counts_what_is_complete(
     model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Replies that end with their first token, in groups of two; a cache's count at once."""
-    monkeypatch.setattr("factcheck_local.models.llama_cpp.BRANCHES", 2)
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.ENDINGS", 2)
     monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: True)
     told: list[tuple[int, int]] = []
 
@@ -146,7 +148,7 @@ def test_replies_that_have_no_room_together_are_written_one_after_the_other(
 ) -> None:
     """Sixteen rows in a cache of 512 tokens, whose texts do not end by themselves."""
     monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: False)
-    monkeypatch.setattr("factcheck_local.models.llama_context.BRANCH_TOKENS", 24)
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.WRITING_CELLS", 384)
     card = find_card("smollm2-135m", "llm")
     small = LlamaCppModel(
         card.id,
@@ -204,3 +206,86 @@ def test_a_cache_keeps_replies_by_ending(model: LlamaCppModel, tmp_path: Path) -
 def test_a_model_without_the_adapter_has_none(smollm: LlamaCppModel) -> None:
     assert adapted_to(smollm, PROMPT) is None
     assert adapted_to(object(), PROMPT) is None
+
+
+def test_other_texts_are_drawn_beside_the_likeliest(
+    model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.DRAW_TEMPERATURE", 2.0)
+    ask = model.adapted(PROMPT).label_and_write
+    plain = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40)
+    found = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40, draws=4)
+    # In other company the last bits differ, and with them a text now and then.
+    assert sum(replace(one, drawn=()) == other for one, other in zip(found, plain, strict=True)) > 1
+    drawn = [text for one in found for text in one.drawn]
+    assert drawn
+    assert len(set(drawn)) > 1
+    assert ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40, draws=4) == found
+    # One that does not end is no text.
+    monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: False)
+    assert not any(one.drawn for one in ask(CHAT, ENDINGS, LABELS, least=0, max_tokens=2, draws=2))
+
+
+def test_what_is_drawn_is_kept_with_the_reply(model: LlamaCppModel, tmp_path: Path) -> None:
+    card = find_card("smollm2-135m", "llm")
+    adapters = {PROMPT: write_adapter(tmp_path / "none.gguf", size=0)}
+    path = tmp_path / "said.sqlite"
+
+    def ask(draws: int) -> list[Labelled]:
+        kept = CachedChatModel(lambda: model, card.id, card.sha256, path, adapters)
+        adapted = adapted_to(kept, PROMPT)
+        assert adapted is not None
+        found = adapted.label_and_write(
+            CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40, draws=draws
+        )
+        return found
+
+    plain, drawn = ask(0), ask(4)
+    assert any(one.drawn for one in drawn)
+    assert ask(4) == drawn
+    assert ask(0) == plain
+    assert not any(one.drawn for one in plain)
+
+
+def test_draws_take_turns_where_there_is_no_room_for_all(
+    model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [f"{ending} ({i})" for i in range(2) for ending in ENDINGS]
+    ask = model.adapted(PROMPT).label_and_write
+    alone = ask(CHAT, many, LABELS, least=0.0, max_tokens=30)
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.BRANCHES", 16 + 6)
+    found = ask(CHAT, many, LABELS, least=0.0, max_tokens=30, draws=2)
+    assert [one.scores for one in found] == [one.scores for one in alone]
+    assert sum(a.text == b.text for a, b in zip(found, alone, strict=True)) > len(many) / 2
+    monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: True)
+    told: list[int] = []
+    ask(
+        *(CHAT, many, LABELS),
+        least=0.0,
+        max_tokens=30,
+        draws=2,
+        progress=lambda done, _: told.append(done),
+    )
+    assert told == [2, 4, 6]
+
+
+def test_texts_that_begin_alike_are_read_once(
+    model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing but the likeliest token is drawn, draws cost nothing."""
+    rows: list[int] = []
+    decode = model._llama.decode_rows
+
+    def counted(asked: Sequence[Row]) -> list[npt.NDArray[np.float32]]:
+        rows.append(len(asked))
+        return decode(asked)
+
+    monkeypatch.setattr(model._llama, "decode_rows", counted)
+    monkeypatch.setattr("factcheck_local.models.llama_cpp.DRAW_LEAST", 1.0)
+    ask = model.adapted(PROMPT).label_and_write
+    plain = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40)
+    alone, rows[:] = sum(rows), []
+    found = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40, draws=5)
+    assert sum(rows) <= alone
+    assert [replace(one, drawn=()) for one in found] == plain
+    assert all(set(one.drawn) <= {one.text} for one in found)

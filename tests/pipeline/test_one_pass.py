@@ -586,3 +586,21 @@ def test_cells_that_claims_say_in_other_words(
     row: str, claims: list[str], added: list[str]
 ) -> None:
     assert cells_left_out(claims, row, "| Feature | Basic | Pro |") == added
+
+
+def test_the_way_that_is_most_like_the_others_counts() -> None:
+    part = "You have 24 hours to go back to 4.2."
+    odd = "Joris has 24 hours to go back to 4.2."
+    alike = "Users of Edge firmware 4.3 have 24 hours to go back to 4.2."
+    llm = model(You=odd)
+    llm.drawn = lambda m: [alike, alike] if part_of(m[-1].content) == part else []
+
+    def atoms(draws: int) -> list[str]:
+        found = take_apart(ANSWER, segment(TEXT), llm, draws=draws)
+        return [a.text for a in found.atoms if part in a.original]
+
+    assert atoms(0) == [odd]
+    assert atoms(2) == [alike]
+    # What is not believed of a way says nothing for or against it.
+    llm.drawn = lambda _m: ["Users have 99 hours.", "Users have 99 hours."]
+    assert atoms(2) == [odd]

@@ -172,6 +172,14 @@ def test_a_run_of_when_any_p_could_be_a_conflicts_stays_one() -> None:
         assert found.conflict_within == then  # of judges it has no effect
 
 
+def test_a_run_of_when_nothing_was_drawn_stays_one() -> None:
+    for now, drawn in ((Settings(), 0), (Settings(atomizer="prompted"), 3)):
+        old = now.as_dict()
+        del old["draws"]
+        found = settings_of({"run": {"settings": old}}, "run.json")
+        assert found.draws == drawn  # where nothing is drawn it has no effect
+
+
 def test_runs_of_before_s_judges_are_judged() -> None:
     old = Settings(assessor="factbench", atomizer="factbench").as_dict()
     old |= {"assessor": "verify", "atomizer": "verify"}

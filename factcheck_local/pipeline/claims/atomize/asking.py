@@ -78,6 +78,8 @@ def ask(
     segments: Sequence[Segment],
     model: Adapted,
     progress: Progress,
+    *,
+    draws: int = 0,
 ) -> dict[Part, Labelled | ScoringError]:
     """What a model says of parts of an answer, which it reads once for as many as fit.
 
@@ -87,6 +89,7 @@ def ask(
         segments: its units, in order.
         model: with the adapter for ``ADAPTED_PROMPT``.
         progress: called as parts are done.
+        draws: how many other replies are drawn for each part.
 
     Returns:
         Of each part the reply, or why there is none.
@@ -100,7 +103,7 @@ def ask(
         for shown, group in _windows(answer.text, segments, places, size):
             for at in range(0, len(group), TOGETHER):
                 together = group[at : at + TOGETHER]
-                replies = _replies(shown, together, segments, answer, model, told)
+                replies = _replies(shown, together, segments, answer, model, draws, told)
                 too_long = any(isinstance(reply, TooLongError) for reply in replies.values())
                 if too_long and size > LEAST_WINDOW:
                     within(together, size // 2)
@@ -118,6 +121,7 @@ def _replies(
     segments: Sequence[Segment],
     answer: Answer,
     model: Adapted,
+    draws: int,
     progress: Progress,
 ) -> dict[Part, Labelled | ScoringError]:
     prompt = load_prompt(PROMPT)
@@ -132,6 +136,7 @@ def _replies(
             list(KINDS),
             least=MIN_CHECKABLE,
             max_tokens=MAX_TOKENS,
+            draws=draws,
             progress=progress,
         )
     except ScoringError as error:

@@ -33,6 +33,7 @@ from factcheck_local.pipeline.claims.atomize.checks import (
     own_claims,
     pieces_left_out,
 )
+from factcheck_local.pipeline.claims.atomize.consensus import most_like_the_others
 from factcheck_local.pipeline.claims.atomize.each import Atomized, Split, each_segment
 from factcheck_local.pipeline.claims.atomize.lists import taken_apart
 from factcheck_local.pipeline.claims.atomize.parse import parse_claims
@@ -87,18 +88,21 @@ def take_apart(
     model: Adapted,
     *,
     whose: str | None = None,
+    draws: int = 0,
     chosen: Collection[int] | None = None,
     progress: Progress = silent,
 ) -> Atomized:
     """Split every segment into atoms that are understandable on their own.
 
-    What the claims of a unit leave out is asked for once more, piece by piece.
+    Of several ways to take a unit apart the one counts that is most like the others. What its
+    claims leave out is asked for once more, piece by piece.
 
     Args:
         answer: the text, and what it replies to.
         segments: its units, in order.
         model: with the adapter for ``ADAPTED_PROMPT``.
         whose: the organisation whose documents the answer is about; None where it is not known.
+        draws: how many ways beside the likeliest the model is asked for.
         chosen: which segments, counted from 0; None for all.
         progress: called as the units are done.
     """
@@ -109,7 +113,7 @@ def take_apart(
         for i, text in said.items()
         if (chosen is None or i in chosen) and (words_and_numbers(text) or negations(text))
     ]
-    replies = ask(asked, answer, segments, model, progress)
+    replies = ask(asked, answer, segments, model, progress, draws=draws)
     stating = {
         i: reply
         for (i, _), reply in replies.items()
@@ -164,12 +168,13 @@ class _Unit:
         self._around = " ".join((*above, unmarked(answer.text[: self._segment.span.start])))
         self._near = " ".join((*above, first_said)), section(segments, index)
         self._filler: set[str] = set()
-        written = _claims(reply)
-        self._kept = self._believed(written)
-        if not is_row(self._text):  # the words of a row's claims are its table's
-            below = answer.text[self._segment.span.end :]
-            self._kept = own_claims(self._kept, self._text, self._around, below)
-        self._dropped = len(written) - len(self._kept)
+        self._below = answer.text[self._segment.span.end :]
+        ways = [_claims(reply), *map(parse_claims, reply.drawn)]
+        kept = [(self._own(way), len(way)) for way in ways]
+        # A way of which nothing is believed says nothing of the others.
+        kept = [one for one in kept if one[0]] or kept[:1]
+        self._kept, written = kept[most_like_the_others([own for own, _ in kept])]
+        self._dropped = written - len(self._kept)
 
     def to_ask(self) -> list[str]:
         """Pieces that its claims leave out, where these are less than all of it."""
@@ -196,6 +201,16 @@ class _Unit:
         plain = (_EMPHASIS.sub(r"\2", one) for one in claims or [self._text])
         units = tuple((Kind.FACT, one) for one in dict.fromkeys(plain))
         return Split(units, self._dropped, bool(added))
+
+    def _own(self, written: Sequence[str]) -> list[str]:
+        """What is believed of claims, and of no unit further down."""
+        found = self._believed(written)
+        # The words of a row's claims are its table's.
+        return (
+            found
+            if is_row(self._text)
+            else own_claims(found, self._text, self._around, self._below)
+        )
 
     def _believed(self, written: Sequence[str]) -> list[str]:
         own = (without_strangers(one, self._segment.text, *self._near) for one in written)
