@@ -42,9 +42,10 @@ GGML_TYPE_BF16 = 30
 #: Rows of a batch from which on llama.cpp multiplies weights in K-quants by tiles.
 LEAST_ROWS = 8
 
-#: Branches at a time, and the tokens that all may take of the cache beside the sequence's own. Of
-#: a large model without grouped attention a token takes half a megabyte.
-BRANCHES, BRANCH_CELLS = 127, 4096
+#: Branches at a time, with the sequence no more than a batch has tokens, and the tokens that all
+#: may take of the cache beside the sequence's own. Of a large model without grouped attention one
+#: takes half a megabyte.
+BRANCHES, BRANCH_CELLS = 79, 4096
 
 #: A row of a batch: sequence (0, or a branch), token, position, whether logits are wanted.
 Row = tuple[int, int, int, bool]

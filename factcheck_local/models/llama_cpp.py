@@ -10,10 +10,10 @@ import codecs
 import copy
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.llama_branches import extend, groups, read_after
 from factcheck_local.models.llama_cache import PromptCache
 from factcheck_local.models.llama_context import BRANCHES, LlamaContext, can_offload
+from factcheck_local.models.llama_writing import Written, next_token, written
 from factcheck_local.models.prompt_states import PromptStates
 
 #: Of passages, in a store's folder: bytes, and tokens of one with its instructions. With examples
@@ -36,10 +37,6 @@ PASSAGE_BYTES, PASSAGE_TOKENS = 2**30, 1024
 #: Endings that are read side by side before their texts are written, and the tokens that these may
 #: take of the cache beside what they share.
 ENDINGS, WRITING_CELLS = 16, 8192
-
-#: Of the texts that are drawn: the temperature, and how probable a token has to be beside the
-#: likeliest.
-DRAW_TEMPERATURE, DRAW_LEAST = 0.7, 0.05
 
 
 def gpu_layers() -> int:
@@ -56,10 +53,6 @@ def gpu_layers() -> int:
     if not re.fullmatch("-?[0-9]+", layers):
         raise ModelError(f"FACTCHECK_GPU_LAYERS is {layers!r}: expected a whole number")
     return int(layers)
-
-
-#: A text, whether its turn ended, and others that were drawn in its place.
-_Texts: TypeAlias = tuple[str, bool, tuple[str, ...]]
 
 
 class LlamaCppModel:
@@ -195,7 +188,7 @@ class LlamaCppModel:
         draw = np.random.default_rng(seed)
         # Read one by one: nothing of the reply is shared with the next prompt, see ``PromptCache``.
         for count in range(max_tokens):
-            token = _next_token(logits, temperature, draw)
+            token = next_token(logits, temperature, draw)
             if self._llama.ends_turn(token):
                 break
             text += decoder.decode(self._llama.piece(token))
@@ -269,97 +262,34 @@ class LlamaCppModel:
         for group in groups(tails, ENDINGS, room - most):
             branches = dict(enumerate(group, start=1))
             # So many have room to write side by side, should each text be as long as it may.
-            together = min((room - sum(map(len, group))) // most, BRANCHES - ENDINGS)
-            texts: dict[int, _Texts] = {}
+            together = (room - sum(map(len, group))) // most
+            spare = range(ENDINGS + 1, BRANCHES + 1)
+            texts: dict[int, Written] = {}
             with self._llama.branched(len(group), len(stem)):
                 rows = extend(self._llama, {b: (tail, len(stem)) for b, tail in branches.items()})
                 scores = [self._label_scores(row, label_tokens) for row in rows]
                 writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
                 begun += len(group) - len(writing)
-                each = min(draws, together - 1)
-                at_once = together // (1 + each)
+                each = min(draws, together - 1, len(spare))
+                at_once = min(together // (1 + each), len(spare) // each if each else ENDINGS)
                 for at in range(0, len(writing), at_once):
                     part = writing[at : at + at_once]
                     begun += len(part)
                     starts = {b: (begin, len(stem) + len(branches[b])) for b in part}
-                    texts |= self._written(starts, max_tokens, each, told)
+                    texts |= written(
+                        self._llama,
+                        starts,
+                        max_tokens=max_tokens,
+                        draws=each,
+                        spare=spare,
+                        left=told,
+                    )
                     self._llama.drop(part)
             found += [
                 Labelled(tuple(s.tolist()), *texts.get(b, (None, True, ())))
                 for b, s in enumerate(scores, start=1)
             ]
         return found
-
-    def _written(
-        self,
-        pieces: Mapping[int, tuple[list[int], int]],
-        max_tokens: int,
-        draws: int,
-        left: Callable[[int], None],
-    ) -> dict[int, _Texts]:
-        """Go on with branches, each its likeliest token at a time, until its turn ends.
-
-        Texts that begin alike are one branch until they part.
-
-        Args:
-            pieces: by branch what it begins with and the position of that.
-            max_tokens: of each text.
-            draws: how many other texts are drawn for each branch.
-            left: called with how many go on, when there are fewer.
-
-        Returns:
-            By branch the text, whether its turn ended, and other texts that ended.
-        """
-        # A text is one of a branch's, the likeliest its first. Numbers to draw by are the same
-        # again for the same place in an answer.
-        texts = {(b, n): b"" for b in pieces for n in range(draws + 1)}
-        random = {
-            (b, n): np.random.default_rng((place, n - 1))
-            for place, b in enumerate(pieces)
-            for n in range(1, draws + 1)
-        }
-        going = {b: ([(b, n) for n in range(draws + 1)], *piece) for b, piece in pieces.items()}
-        free = list(range(BRANCHES, ENDINGS, -1))
-        try:
-            for _ in range(max_tokens):
-                if not going:
-                    break
-                rows = extend(self._llama, {b: (said, at) for b, (_, said, at) in going.items()})
-                following: dict[int, tuple[list[tuple[int, int]], list[int], int]] = {}
-                for (branch, (alike, tokens, start)), row in zip(going.items(), rows, strict=True):
-                    end = start + len(tokens)
-                    for token, some in _by_next(row, alike, random).items():
-                        if self._llama.ends_turn(token):
-                            continue
-                        for text in some:
-                            texts[text] += self._llama.piece(token)
-                        place = branch
-                        if branch in following:
-                            place = free.pop()
-                            self._llama.fork(branch, [place], end)
-                        following[place] = (some, [token], end)
-                    if branch not in following and branch not in pieces:
-                        self._llama.drop([branch])
-                        free.append(branch)
-                before, now = (
-                    {b for alike, *_ in some.values() for b, _ in alike}
-                    for some in (going, following)
-                )
-                if len(now) < len(before):
-                    left(len(now))
-                going = following
-        finally:
-            self._llama.drop(set(range(ENDINGS + 1, BRANCHES + 1)) - set(free))
-        cut = {text for alike, *_ in going.values() for text in alike}
-        said = {text: data.decode("utf-8", "replace") for text, data in texts.items()}
-        return {
-            b: (
-                said[b, 0],
-                (b, 0) not in cut,
-                tuple(said[b, n] for n in range(1, draws + 1) if (b, n) not in cut),
-            )
-            for b in pieces
-        }
 
     def _tails(self, messages: Sequence[Message], endings: Sequence[str]) -> list[list[int]]:
         """The tokens of each ending of a chat, up to where the reply begins."""
@@ -399,35 +329,3 @@ class LlamaCppModel:
 
     def _markup(self, text: str) -> list[int]:
         return self._llama.tokenize(text, markup=True)
-
-
-def _next_token(
-    logits: npt.NDArray[np.float32], temperature: float, draw: np.random.Generator
-) -> int:
-    """The likeliest token at temperature 0, else one drawn from the tempered softmax."""
-    if temperature <= 0:
-        return int(np.argmax(logits))
-    # Gumbel's trick: the largest of logits / T + Gumbel noise is a draw from their softmax.
-    tempered = logits.astype(np.float64) / temperature
-    return int(np.argmax(tempered + draw.gumbel(size=tempered.shape)))
-
-
-def _by_next(
-    logits: npt.NDArray[np.float32],
-    texts: Sequence[tuple[int, int]],
-    random: Mapping[tuple[int, int], np.random.Generator],
-) -> dict[int, list[tuple[int, int]]]:
-    """Texts by their next token: the likeliest, or for those with a generator one drawn.
-
-    What is drawn is among the likely tokens (min-p sampling, Nguyen et al. 2025).
-    """
-    found: dict[int, list[tuple[int, int]]] = {}
-    tempered = logits / np.float32(DRAW_TEMPERATURE)
-    likely = np.flatnonzero(tempered >= tempered.max() + np.log(np.float32(DRAW_LEAST)))
-    for text in texts:
-        if text in random:
-            token = int(likely[_next_token(logits[likely], DRAW_TEMPERATURE, random[text])])
-        else:
-            token = int(np.argmax(logits))
-        found.setdefault(token, []).append(text)
-    return found

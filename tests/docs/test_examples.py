@@ -37,10 +37,13 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_readmes_first_steps(desk: Path) -> None:
-    _pull, index, verify = commands("README.md")[:3]
+    _pull, index, prepare, verify = commands("README.md")[:4]
     runner = CliRunner()
     done = runner.invoke(cli, index)
     assert done.exit_code == 0, done.output
+    done = runner.invoke(cli, [*prepare, "--llm", SMALL, "--relation", "llm"])
+    assert done.exit_code == 0, done.output
+    assert "passages read ahead" in done.stdout
     done = runner.invoke(cli, [*verify, "--llm", SMALL, "--relation", "encoder"])
     assert done.exit_code == 0, done.output
     assert "employment-terms.md:18" in done.stdout

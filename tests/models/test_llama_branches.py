@@ -211,7 +211,7 @@ def test_a_model_without_the_adapter_has_none(smollm: LlamaCppModel) -> None:
 def test_other_texts_are_drawn_beside_the_likeliest(
     model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factcheck_local.models.llama_cpp.DRAW_TEMPERATURE", 2.0)
+    monkeypatch.setattr("factcheck_local.models.llama_writing.DRAW_TEMPERATURE", 2.0)
     ask = model.adapted(PROMPT).label_and_write
     plain = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40)
     found = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40, draws=4)
@@ -281,7 +281,7 @@ def test_texts_that_begin_alike_are_read_once(
         return decode(asked)
 
     monkeypatch.setattr(model._llama, "decode_rows", counted)
-    monkeypatch.setattr("factcheck_local.models.llama_cpp.DRAW_LEAST", 1.0)
+    monkeypatch.setattr("factcheck_local.models.llama_writing.DRAW_LEAST", 1.0)
     ask = model.adapted(PROMPT).label_and_write
     plain = ask(CHAT, ENDINGS, LABELS, least=0.0, max_tokens=40)
     alone, rows[:] = sum(rows), []
