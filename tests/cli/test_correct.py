@@ -192,13 +192,15 @@ def test_a_claim_that_was_open_may_stay_so_in_other_words(
     first = "The moon is made of cheese."
     sentence = f"Annual leave is 30 days and {first[0].lower()}{first[1:]}"
     (store.parent / "answer.md").write_text(f"{RIGHT}\n{sentence}")
-    # More than one run of words is another, and of the wrong claim, so the sentence is split anew.
-    new = sentence.replace("30", "25").replace("Annual", "The annual")
+    # More than the wrong claim changes, and of that more than one run of words, so the sentence is
+    # split anew.
+    new = sentence.replace("30", "25").replace("Annual", "The annual").replace("and", "and so")
     if "not" in second:
         new = new.replace("made", "not made")
 
     def split(said: str) -> str:
-        days, _, moon = said.replace("The annual", "Annual").partition(" and ")
+        said = said.replace("The annual", "Annual").replace("and so", "and")
+        days, _, moon = said.partition(" and ")
         return f"{days}.\n{second if '25' in days else moon.capitalize()}" if moon else said
 
     fake(monkeypatch, correct_module, correct=lambda _turn: new, split=split)
