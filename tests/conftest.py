@@ -21,11 +21,13 @@ import jsonschema
 import pytest
 
 from factcheck_local import Run, report
+from factcheck_local.models import prompt_states
 from factcheck_local.models.cards import find_card
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.llama_cpp import LlamaCppModel
 from factcheck_local.models.offline import go_offline
 from factcheck_local.models.registry import load_model
+from factcheck_local.pipeline.relation import llm as relation_llm
 
 go_offline()
 
@@ -121,6 +123,14 @@ def smollm() -> Iterator[LlamaCppModel]:
     model: LlamaCppModel = load_model("smollm2-135m", "llm")
     yield model
     model.close()
+
+
+@pytest.fixture
+def keeping_llm(monkeypatch: pytest.MonkeyPatch, smollm: LlamaCppModel) -> LlamaCppModel:
+    """A model that is asked as one with an adapter is, and keeps short passages, too."""
+    monkeypatch.setattr(relation_llm, "PROMPT", relation_llm.ADAPTED_PROMPT)
+    monkeypatch.setattr(prompt_states, "MIN_TOKENS", 8)
+    return smollm
 
 
 @pytest.fixture(scope="session")

@@ -78,8 +78,7 @@ class LlamaContext(Closing):
         n_ctx: tokens that the sequence may have, one branch included.
         n_threads: threads; None takes the cores this process may use.
         n_gpu_layers: layers to offload where the build supports it; 0 is CPU.
-        branch_cells: tokens that all branches may have beside the sequence's; None for
-            ``BRANCH_CELLS``.
+        branch_cells: tokens that all branches may have beside the sequence's.
 
     Attributes:
         batch_tokens: that one call of ``decode`` may append.
@@ -99,7 +98,7 @@ class LlamaContext(Closing):
         n_ctx: int,
         n_threads: int | None = None,
         n_gpu_layers: int = 0,
-        branch_cells: int | None = None,
+        branch_cells: int = BRANCH_CELLS,
     ) -> None:
         import llama_cpp
 
@@ -114,7 +113,7 @@ class LlamaContext(Closing):
         if not self._model:
             raise ModelError(f"{path}: llama.cpp cannot load this file (truncated, or not a GGUF)")
         params = llama_cpp.llama_context_default_params()
-        params.n_ctx = self.cells = n_ctx + (branch_cells or BRANCH_CELLS)
+        params.n_ctx = self.cells = n_ctx + branch_cells
         params.n_seq_max = BRANCHES + 1
         params.kv_unified = True
         self.on_gpu = n_gpu_layers != 0 and can_offload()

@@ -26,7 +26,12 @@ from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.contracts import Labelled, Message
 from factcheck_local.models.llama_branches import extend, groups, read_after
 from factcheck_local.models.llama_cache import PromptCache
-from factcheck_local.models.llama_context import BRANCHES, LlamaContext, can_offload
+from factcheck_local.models.llama_context import (
+    BRANCH_CELLS,
+    BRANCHES,
+    LlamaContext,
+    can_offload,
+)
 from factcheck_local.models.llama_writing import Written, next_token, written
 from factcheck_local.models.prompt_states import PromptStates
 
@@ -93,7 +98,7 @@ class LlamaCppModel:
             n_ctx=context_length,
             n_threads=n_threads,
             n_gpu_layers=n_gpu_layers,
-            branch_cells=WRITING_CELLS if adapters else None,
+            branch_cells=WRITING_CELLS if adapters else BRANCH_CELLS,
         )
         self._adapters = dict(adapters or {})
         self._cache = PromptCache(model_id, self._llama, self._adapters, states)

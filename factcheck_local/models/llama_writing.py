@@ -128,13 +128,13 @@ def _by_next(
     What is drawn is among the likely tokens (min-p sampling, Nguyen et al. 2025).
     """
     found: dict[int, list[_Text]] = {}
-    tempered = logits / np.float32(DRAW_TEMPERATURE)
-    likely = np.flatnonzero(tempered >= tempered.max() + np.log(np.float32(DRAW_LEAST)))
+    best = int(np.argmax(logits))
+    least = logits[best] + np.float32(DRAW_TEMPERATURE * np.log(DRAW_LEAST))
+    likely = np.flatnonzero(logits >= least)
     for text in texts:
+        token = best
         if text in random:
             token = int(likely[next_token(logits[likely], DRAW_TEMPERATURE, random[text])])
-        else:
-            token = int(np.argmax(logits))
         found.setdefault(token, []).append(text)
     return found
 

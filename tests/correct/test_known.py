@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from factcheck_local.correct.replace import Wrong
+from factcheck_local.correct.replace import Wrong, drafts
 
 from .helpers import Writer, refusal, rewrite
 
@@ -49,4 +49,9 @@ def test_a_number_of_another_claim_may_be_written_as_digits() -> None:
     wrong = Wrong("The second course is due within 30 days.", "20 days | second course")
     assert rewrite(old, [wrong], Writer(new), others=[other]) == new
     lost = Writer(new.replace("10", "20"))
-    assert rewrite(old, [wrong], lost, others=[other]) == old.replace("30", "20")
+    # Refused whole, since it drops the other claim; what is right of it counts.
+    assert {*drafts(old, [wrong], lost, others=[other])} == {old.replace("30", "20")}
+    old = "The first and the second course are due within ten/30 days."
+    lost = Writer(old.replace("ten/30", "20/20"))
+    why = refusal(old, [wrong], lost, others=[other])
+    assert why == f"the rewriting drops another claim: {other}"

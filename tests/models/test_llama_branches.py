@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import eq
 from pathlib import Path
@@ -231,8 +231,11 @@ def test_what_is_drawn_is_kept_with_the_reply(model: LlamaCppModel, tmp_path: Pa
     adapters = {PROMPT: write_adapter(tmp_path / "none.gguf", size=0)}
     path = tmp_path / "said.sqlite"
 
-    def ask(draws: int) -> list[Labelled]:
-        kept = CachedChatModel(lambda: model, card.id, card.sha256, path, adapters)
+    def never() -> LlamaCppModel:
+        raise AssertionError("asked again")
+
+    def ask(draws: int, load: Callable[[], LlamaCppModel] = never) -> list[Labelled]:
+        kept = CachedChatModel(load, card.id, card.sha256, path, adapters)
         adapted = adapted_to(kept, PROMPT)
         assert adapted is not None
         found = adapted.label_and_write(
@@ -240,7 +243,7 @@ def test_what_is_drawn_is_kept_with_the_reply(model: LlamaCppModel, tmp_path: Pa
         )
         return found
 
-    plain, drawn = ask(0), ask(4)
+    plain, drawn = ask(0, lambda: model), ask(4, lambda: model)
     assert any(one.drawn for one in drawn)
     assert ask(4) == drawn
     assert ask(0) == plain

@@ -19,7 +19,6 @@ from factcheck_local.indexer.fingerprint import Fingerprint
 from factcheck_local.indexer.states import part_of
 from factcheck_local.indexer.store import Store
 from factcheck_local.indexer.sync import sync
-from factcheck_local.models import prompt_states
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.embedder import SentenceTransformerEmbedder
 from factcheck_local.models.fake import FakeChatModel
@@ -29,7 +28,6 @@ from factcheck_local.models.prompt_states import given
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.claims.records import Record
 from factcheck_local.pipeline.prepare import Prepared, prepare
-from factcheck_local.pipeline.relation import llm as relation_llm
 from factcheck_local.pipeline.relation.llm import LlmPairScorer
 from factcheck_local.pipeline.relation.scorer import Premise
 from factcheck_local.pipeline.settings import Settings
@@ -66,18 +64,10 @@ def store(tmp_path: Path, minilm: SentenceTransformerEmbedder) -> Iterator[Store
 
 
 @pytest.fixture
-def llm(monkeypatch: pytest.MonkeyPatch, smollm: LlamaCppModel) -> LlamaCppModel:
-    """A model that is asked as one with an adapter is, and keeps short passages, too."""
-    monkeypatch.setattr(relation_llm, "PROMPT", relation_llm.ADAPTED_PROMPT)
-    monkeypatch.setattr(prompt_states, "MIN_TOKENS", 8)
-    return smollm
-
-
-@pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch, llm: LlamaCppModel) -> Count:
+def decoded(monkeypatch: pytest.MonkeyPatch, keeping_llm: LlamaCppModel) -> Count:
     """How many tokens the model has read since it was asked last."""
     counted = [0]
-    decode = llm._llama.decode_rows
+    decode = keeping_llm._llama.decode_rows
 
     def counting(rows: Sequence[Row]) -> list[npt.NDArray[np.float32]]:
         counted[0] += len(rows)
@@ -87,7 +77,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch, llm: LlamaCppModel) -> Count:
         found, counted[0] = counted[0], 0
         return found
 
-    monkeypatch.setattr(llm._llama, "decode_rows", counting)
+    monkeypatch.setattr(keeping_llm._llama, "decode_rows", counting)
     return since
 
 
@@ -109,17 +99,17 @@ def emptied(store: Store) -> list[int]:
 
 
 def test_a_run_reads_only_claims_of_what_was_prepared(
-    store: Store, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel, decoded: Count
+    store: Store, minilm: SentenceTransformerEmbedder, keeping_llm: LlamaCppModel, decoded: Count
 ) -> None:
     def relations(*, cache: bool) -> list[object]:
-        llm.forget()
-        with FactChecker(SETTINGS, store, llm=llm, embedder=minilm, cache=cache) as checker:
+        keeping_llm.forget()
+        with FactChecker(SETTINGS, store, llm=keeping_llm, embedder=minilm, cache=cache) as checker:
             return [pair.relation for pair in checker.verify(RECORD).assessment.pairs]
 
     plain = relations(cache=False)
     assert plain
     alone = decoded()
-    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     there = kept(store)
     assert found == Prepared(
         read=3, known=0, passed_over=0, left=0, bytes=sum(p.stat().st_size for p in files(store))
@@ -128,13 +118,13 @@ def test_a_run_reads_only_claims_of_what_was_prepared(
     assert relations(cache=True) == plain
     assert decoded() < alone / 2
     assert kept(store) == there, "what a run is shown is what was prepared"
-    again = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    again = prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     assert again == Prepared(read=0, known=3, passed_over=0, left=0, bytes=found.bytes)
     assert decoded() == 0
 
 
 def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
-    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+    store: Store, keeping_llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
     remember = LlmPairScorer.remember
@@ -144,48 +134,49 @@ def test_the_most_reliable_come_first_and_what_has_no_room_is_counted(
         remember(self, premise)
 
     monkeypatch.setattr(LlmPairScorer, "remember", noted)
-    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     assert [("30 days" in text) for text in shown] == [False, False, True]
     assert any("Grade: One; Salary: 30,000 euros" in text for text in shown)
     each = max(emptied(store))
-    found = prepare(store, SETTINGS, space=2 * each + 1, load=lambda _name: llm)
+    found = prepare(store, SETTINGS, space=2 * each + 1, load=lambda _name: keeping_llm)
     assert (found.read, found.left) == (2, 1)
     assert found.bytes <= 2 * each + 1
     assert len(files(store)) == 2
-    again = prepare(store, SETTINGS, load=lambda _name: llm)
+    again = prepare(store, SETTINGS, load=lambda _name: keeping_llm)
     assert (again.read, again.known, again.left) == (0, 2, 1), "none goes for another"
-    more = prepare(store, SETTINGS, space=3 * each + 1, load=lambda _name: llm)
+    more = prepare(store, SETTINGS, space=3 * each + 1, load=lambda _name: keeping_llm)
     assert (more.read, more.known, more.left) == (1, 2, 0)
     emptied(store)
-    as_before = prepare(store, SETTINGS, load=lambda _name: llm)
+    as_before = prepare(store, SETTINGS, load=lambda _name: keeping_llm)
     assert (as_before.read, as_before.left) == (3, 0)
     assert store.states is not None
     assert given(store.states) == 3 * each + 1
 
 
 def test_a_reading_that_is_to_stop_leaves_the_rest_for_the_next(
-    store: Store, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
+    store: Store, minilm: SentenceTransformerEmbedder, keeping_llm: LlamaCppModel
 ) -> None:
     left = iter([False, False, True])
-    with FactChecker(SETTINGS, store, llm=llm, embedder=minilm) as checker:
+    with FactChecker(SETTINGS, store, llm=keeping_llm, embedder=minilm) as checker:
         found = checker.prepare(lambda: next(left))
         assert (found.read, found.known, found.left) == (2, 0, 1)
         assert (again := checker.prepare()).read == 1
         assert (again.known, again.left) == (2, 0)
-    with FactChecker(SETTINGS, llm=llm, embedder=minilm) as checker, pytest.raises(StoreError):
-        checker.prepare()
+    without = FactChecker(SETTINGS, llm=keeping_llm, embedder=minilm)
+    with pytest.raises(StoreError, match="no store"):
+        without.prepare()
 
 
 def test_a_source_that_changes_costs_its_own_passages(
-    store: Store, tmp_path: Path, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
+    store: Store, tmp_path: Path, minilm: SentenceTransformerEmbedder, keeping_llm: LlamaCppModel
 ) -> None:
-    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     there = kept(store)
     page = tmp_path / "docs" / "policies" / "leave.md"
     page.write_text(PAGES["policies/leave.md"].replace("27", "28"), encoding="utf-8")
     sync([tmp_path / "docs"], store, minilm)
     assert len(kept(store) & there) == 2
-    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     assert (found.read, found.known) == (1, 2)
 
 
@@ -193,7 +184,7 @@ def test_nothing_stays_of_a_passage_that_is_removed_while_it_is_read(
     store: Store,
     tmp_path: Path,
     minilm: SentenceTransformerEmbedder,
-    llm: LlamaCppModel,
+    keeping_llm: LlamaCppModel,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The indexer, in another process, is done with it before its state is written."""
@@ -217,7 +208,7 @@ def test_nothing_stays_of_a_passage_that_is_removed_while_it_is_read(
         remember(self, messages)
 
     monkeypatch.setattr(LlamaCppModel, "score_labels", scored)
-    with FactChecker(SETTINGS, store, llm=llm, embedder=minilm) as checker:
+    with FactChecker(SETTINGS, store, llm=keeping_llm, embedder=minilm) as checker:
         assert checker.verify(RECORD).assessment.pairs
     part = store.states / part_of("policies/leave.md")
     assert not part.exists()
@@ -225,32 +216,32 @@ def test_nothing_stays_of_a_passage_that_is_removed_while_it_is_read(
     page.write_text(left, encoding="utf-8")
     sync([tmp_path / "docs"], store, minilm)
     monkeypatch.setattr(LlamaCppModel, "remember", remembered)
-    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     assert not part.exists()
     assert (found.read + found.known, found.left) == (2, 0)
 
 
 def test_of_passages_that_come_with_a_record_nothing_is_kept(
-    store: Store, minilm: SentenceTransformerEmbedder, llm: LlamaCppModel
+    store: Store, minilm: SentenceTransformerEmbedder, keeping_llm: LlamaCppModel
 ) -> None:
     """They are no store's, and would not go with anything."""
     given = Context("c0", "mine", "Leave", "Employees receive 27 days of annual leave.", 0.9)
     record = replace(RECORD, contexts=(given,))
-    with FactChecker(SETTINGS, store, llm=llm, embedder=minilm) as checker:
+    with FactChecker(SETTINGS, store, llm=keeping_llm, embedder=minilm) as checker:
         assert checker.verify(record).assessment.pairs
         assert kept(store) == set()
         assert checker.verify(RECORD).assessment.pairs
     assert kept(store)
 
 
-def test_only_what_runs_may_use_is_read(store: Store, llm: LlamaCppModel) -> None:
+def test_only_what_runs_may_use_is_read(store: Store, keeping_llm: LlamaCppModel) -> None:
     settings = replace(SETTINGS, where=("source=policies/**",))
-    found = prepare(store, settings, space=ROOM, load=lambda _name: llm)
+    found = prepare(store, settings, space=ROOM, load=lambda _name: keeping_llm)
     assert (found.read, found.left) == (2, 0)
 
 
 def test_a_passage_that_the_model_cannot_take_is_passed_over(
-    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+    store: Store, keeping_llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember = LlmPairScorer.remember
 
@@ -260,7 +251,7 @@ def test_a_passage_that_the_model_cannot_take_is_passed_over(
         remember(self, premise)
 
     monkeypatch.setattr(LlmPairScorer, "remember", fails)
-    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    found = prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     assert (found.read, found.passed_over, found.left) == (2, 1, 0)
 
 
@@ -280,7 +271,7 @@ def test_what_keeps_nothing_is_refused_or_said(
 
 
 def test_the_command(
-    store: Store, llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    store: Store, keeping_llm: LlamaCppModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     at = ("--store", store.path, "--llm", SMALL, "--relation", "llm")
@@ -291,7 +282,7 @@ def test_the_command(
     )
     free = r"factcheck: no room for {} more, \d+\.\d GB of the disk are free \(try: {}\)\n"
     assert re.fullmatch(free.format(3, "a larger --space"), done.err)
-    prepare(store, SETTINGS, space=ROOM, load=lambda _name: llm)
+    prepare(store, SETTINGS, space=ROOM, load=lambda _name: keeping_llm)
     two = 2e-9 * max(emptied(store))
     done = factcheck("prepare", *at, "--space", f"{two:.9f}", "--json")
     assert json.loads(done.out)["left"] == 1

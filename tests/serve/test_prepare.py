@@ -9,9 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from factcheck_local import Store, sync
-from factcheck_local.models import prompt_states
 from factcheck_local.models.llama_cpp import LlamaCppModel
-from factcheck_local.pipeline.relation import llm as relation_llm
 from factcheck_local.pipeline.settings import Settings
 from factcheck_local.serve.service import Config
 from factcheck_local.serve.worker import Worker
@@ -23,18 +21,10 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def llm(monkeypatch: pytest.MonkeyPatch, smollm: LlamaCppModel) -> LlamaCppModel:
-    """A model that is asked as one with an adapter is, and keeps short passages, too."""
-    monkeypatch.setattr(relation_llm, "PROMPT", relation_llm.ADAPTED_PROMPT)
-    monkeypatch.setattr(prompt_states, "MIN_TOKENS", 8)
-    return smollm
-
-
-@pytest.fixture
-def worker(config: Config, llm: LlamaCppModel, serve: Callable[..., TestClient]) -> Worker:
-    settings = Settings(llm=llm.id, relation="llm")
+def worker(config: Config, keeping_llm: LlamaCppModel, serve: Callable[..., TestClient]) -> Worker:
+    settings = Settings(llm=keeping_llm.id, relation="llm")
     service = service_of(serve(settings=settings))
-    return Worker(service.jobs, config.store, settings, llm=llm)
+    return Worker(service.jobs, config.store, settings, llm=keeping_llm)
 
 
 def kept(config: Config) -> int:

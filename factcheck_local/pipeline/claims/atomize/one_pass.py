@@ -205,12 +205,9 @@ class _Unit:
     def _own(self, written: Sequence[str]) -> list[str]:
         """What is believed of claims, and of no unit further down."""
         found = self._believed(written)
-        # The words of a row's claims are its table's.
-        return (
-            found
-            if is_row(self._text)
-            else own_claims(found, self._text, self._around, self._below)
-        )
+        if is_row(self._text):  # the words of its claims are its table's
+            return found
+        return own_claims(found, self._text, self._around, self._below)
 
     def _believed(self, written: Sequence[str]) -> list[str]:
         own = (without_strangers(one, self._segment.text, *self._near) for one in written)
