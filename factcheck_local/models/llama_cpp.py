@@ -41,7 +41,7 @@ PASSAGE_BYTES, PASSAGE_TOKENS = 2**30, 1024
 
 #: Endings that are read side by side before their texts are written, and the tokens that these may
 #: take of the cache beside what they share.
-ENDINGS, WRITING_CELLS = 24, 8192
+ENDINGS, WRITING_CELLS = 16, 8192
 
 
 def gpu_layers() -> int:

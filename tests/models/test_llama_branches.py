@@ -269,7 +269,7 @@ def test_what_is_drawn_goes_on_from_where_it_parts(
     chat = finished(CHAT, ENDINGS[0])
     compared = 0
     for text in found.drawn:
-        alike = [*takewhile(lambda pair: eq(*pair), zip(text, found.text or "", strict=False))]
+        alike = [*takewhile(lambda pair: eq(*pair), zip(text, found.text, strict=False))]
         behind = text.find(" ", len(alike) + 1)
         if behind > 0:
             rest = model.generate(chat, max_tokens=60, start=f"claim\n{text[:behind]}")
