@@ -174,7 +174,6 @@ class Adapted(ChatModel, Protocol):
         least: float,
         max_tokens: int,
         draws: int = 0,
-        sure: float = 0.0,
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Score labels after endings, and behind the first label write on where it is probable.
@@ -188,10 +187,8 @@ class Adapted(ChatModel, Protocol):
             labels: texts whose first tokens differ.
             least: probability of the first label from which its text is written, in [0, 1].
             max_tokens: longest text.
-            draws: how many other texts are drawn for each that is not sure. The same ones again
-                for the same endings in their order; one that does not end is left out.
-            sure: mean natural-log probability of a text's tokens from which on it is sure, at
-                most 0.
+            draws: how many other texts are drawn for each that is written. The same ones again for
+                the same endings in their order; one that does not end is left out.
             progress: called as replies are complete.
 
         Returns:

@@ -32,7 +32,7 @@ from factcheck_local.models.llama_context import (
     LlamaContext,
     can_offload,
 )
-from factcheck_local.models.llama_writing import next_token, written
+from factcheck_local.models.llama_writing import Written, next_token, written
 from factcheck_local.models.prompt_states import PromptStates
 
 #: Of passages, in a store's folder: bytes, and tokens of one with its instructions. With examples
@@ -240,7 +240,6 @@ class LlamaCppModel:
         least: float,
         max_tokens: int,
         draws: int = 0,
-        sure: float = 0.0,
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts after endings of one shared prompt; see ``Adapted``.
@@ -259,32 +258,38 @@ class LlamaCppModel:
         self._cache.read(stem, room=longest, fixed=self._fixed(messages))
         label_tokens = self._first_tokens(labels)
         found: list[Labelled] = []
-        complete = 0
+        begun = 0
 
-        def done(more: int) -> None:
-            nonlocal complete
-            if more:
-                complete += more
-                progress(complete, len(tails))
+        def told(going: int) -> None:
+            progress(begun - going, len(tails))
 
         room = self._llama.cells - len(stem)
         for group in groups(tails, ENDINGS, room - most):
             branches = dict(enumerate(group, start=1))
+            # So many have room to write side by side, should each text be as long as it may.
+            together = (room - sum(map(len, group))) // most
+            spare = range(ENDINGS + 1, BRANCHES + 1)
+            texts: dict[int, Written] = {}
             with self._llama.branched(len(group), len(stem)):
                 rows = extend(self._llama, {b: (tail, len(stem)) for b, tail in branches.items()})
                 scores = [self._label_scores(row, label_tokens) for row in rows]
                 writing = [b for b, s in enumerate(scores, start=1) if np.exp(s[0]) >= least]
-                done(len(group) - len(writing))
-                texts = written(
-                    self._llama,
-                    {b: (begin, len(stem) + len(branches[b])) for b in writing},
-                    max_tokens=max_tokens,
-                    draws=draws,
-                    sure=sure,
-                    cells=room - sum(map(len, group)),
-                    spare=range(ENDINGS + 1, BRANCHES + 1),
-                    done=done,
-                )
+                begun += len(group) - len(writing)
+                each = min(draws, together - 1, len(spare))
+                at_once = min(together // (1 + each), len(spare) // each if each else ENDINGS)
+                for at in range(0, len(writing), at_once):
+                    part = writing[at : at + at_once]
+                    begun += len(part)
+                    starts = {b: (begin, len(stem) + len(branches[b])) for b in part}
+                    texts |= written(
+                        self._llama,
+                        starts,
+                        max_tokens=max_tokens,
+                        draws=each,
+                        spare=spare,
+                        left=told,
+                    )
+                    self._llama.drop(part)
             found += [
                 Labelled(tuple(s.tolist()), *texts.get(b, (None, True, ())))
                 for b, s in enumerate(scores, start=1)

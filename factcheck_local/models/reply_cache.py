@@ -220,7 +220,6 @@ class AdaptedCache:
         least: float,
         max_tokens: int,
         draws: int = 0,
-        sure: float = 0.0,
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts; see ``Adapted``. The missing endings are read together."""
@@ -228,7 +227,7 @@ class AdaptedCache:
         # Once it was not kept how a text ended; those are asked for again.
         asked = [list(labels), least, max_tokens, self._adapter, "ended"]
         if draws:
-            asked += [draws, sure]
+            asked.append(draws)
         keys = [kept._key(messages, ending, *asked) for ending in endings]
         found = kept._read(keys)
         missing = {k: e for k, e in zip(keys, endings, strict=True) if k not in found}
@@ -242,7 +241,6 @@ class AdaptedCache:
                     least=least,
                     max_tokens=max_tokens,
                     draws=draws,
-                    sure=sure,
                     progress=lambda done, _: progress(known + done, len(endings)),
                 )
             )

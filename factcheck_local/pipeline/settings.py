@@ -102,10 +102,9 @@ class Settings:
         renamed=_OF_FACTBENCH,
     )
     draws: int = setting(
-        7,
-        "How many ways to take a part of the answer apart are drawn where the LLM is not sure of "
-        "the likeliest; the one counts that is most like the others. Without an adapter for it: "
-        "none.",
+        3,
+        "How many ways to take a part of the answer apart are drawn beside the likeliest; the one "
+        "counts that is most like the others. Without an adapter for it: none.",
         low=0,
         high=20,
         needs=_ATOMS,

@@ -60,7 +60,6 @@ class FakeAdapted(FakeChatModel):
         least: float,
         max_tokens: int,
         draws: int = 0,
-        sure: float = 0.0,  # noqa: ARG002
         progress: Progress = silent,
     ) -> list[Labelled]:
         """Labels and texts by script, one after the other."""

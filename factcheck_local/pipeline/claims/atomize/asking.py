@@ -45,11 +45,6 @@ BEFORE = 0.3
 #: Longest claims of a unit, twice those of the training data: what is longer repeats itself.
 MAX_TOKENS = 192
 
-#: Mean natural-log probability of the tokens of a unit's claims from which on the model is sure of
-#: them. Of 398 units of held-out answers it is not of a quarter, and there most of it is gained
-#: that other ways bring: of those, seven are worth more than three of every unit.
-SURE = -0.25
-
 #: Units that are asked for together.
 TOGETHER = 16
 
@@ -94,7 +89,7 @@ def ask(
         segments: its units, in order.
         model: with the adapter for ``ADAPTED_PROMPT``.
         progress: called as parts are done.
-        draws: how many other replies are drawn for each part that the model is not sure of.
+        draws: how many other replies are drawn for each part.
 
     Returns:
         Of each part the reply, or why there is none.
@@ -142,7 +137,6 @@ def _replies(
             least=MIN_CHECKABLE,
             max_tokens=MAX_TOKENS,
             draws=draws,
-            sure=SURE,
             progress=progress,
         )
     except ScoringError as error:

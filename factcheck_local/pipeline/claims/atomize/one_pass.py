@@ -102,7 +102,7 @@ def take_apart(
         segments: its units, in order.
         model: with the adapter for ``ADAPTED_PROMPT``.
         whose: the organisation whose documents the answer is about; None where it is not known.
-        draws: how many ways beside the likeliest the model is asked for where it is not sure.
+        draws: how many ways beside the likeliest the model is asked for.
         chosen: which segments, counted from 0; None for all.
         progress: called as the units are done.
     """
