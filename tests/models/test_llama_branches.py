@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from operator import eq
 from pathlib import Path
 
@@ -224,6 +225,36 @@ def test_other_texts_are_drawn_beside_the_likeliest(
     # One that does not end is no text.
     monkeypatch.setattr(type(model._llama), "ends_turn", lambda *_: False)
     assert not any(one.drawn for one in ask(CHAT, ENDINGS, LABELS, least=0, max_tokens=2, draws=2))
+
+
+def test_what_is_drawn_goes_on_from_where_it_parts(
+    model: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nth draw takes its nth token from second place, and is the likeliest then."""
+    taken: dict[int, list[int]] = {}
+
+    def parting(
+        logits: npt.NDArray[np.float32], _temperature: float, draw: np.random.Generator
+    ) -> int:
+        nth, count = of_draw = taken.setdefault(id(draw), [len(taken), 0])
+        of_draw[1] += 1
+        return int(np.argsort(-logits)[: 1 + (count == nth)][-1])
+
+    monkeypatch.setattr("factcheck_local.models.llama_writing.next_token", parting)
+    monkeypatch.setattr("factcheck_local.models.llama_writing.DRAW_LEAST", 1e-9)
+    (found,) = model.adapted(PROMPT).label_and_write(
+        CHAT, ENDINGS[:1], LABELS, least=0.0, max_tokens=60, draws=8
+    )
+    chat = finished(CHAT, ENDINGS[0])
+    compared = 0
+    for text in found.drawn:
+        alike = [*takewhile(lambda pair: eq(*pair), zip(text, found.text or "", strict=False))]
+        behind = text.find(" ", len(alike) + 1)
+        if behind > 0:
+            rest = model.generate(chat, max_tokens=60, start=f"claim\n{text[:behind]}")
+            assert text[behind:] == rest
+            compared += 1
+    assert compared > 2
 
 
 def test_what_is_drawn_is_kept_with_the_reply(model: LlamaCppModel, tmp_path: Path) -> None:
