@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factcheck_local.pipeline.claims.atomize.consensus import most_like_the_others
+from factcheck_local.pipeline.claims.atomize.consensus import (
+    likeness,
+    most_like_the_others,
+)
 
 STAFF = ["Staff who click on a link get a new password."]
 PATIENT = ["The patient gets a new password."]
@@ -41,3 +44,11 @@ def test_it_is_one_of_them_whatever_they_say(ways: list[list[str]]) -> None:
     best = most_like_the_others(ways)
     assert 0 <= best < len(ways)
     assert best == ways.index(ways[best])  # the first of equals
+
+
+def test_how_much_two_ways_say_the_same() -> None:
+    assert likeness(STAFF, STAFF) == 1.0
+    assert likeness(STAFF, []) == 0.0
+    assert likeness([], []) == 1.0
+    assert 0.0 < likeness(STAFF, PATIENT) < likeness(STAFF, ["Staff get a new password."]) < 1.0
+    assert likeness([*STAFF, *PATIENT], STAFF) == pytest.approx(2 / 3), "one claim too many"

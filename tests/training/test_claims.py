@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -15,9 +18,11 @@ from factcheck_local.correct.edits import Refused
 from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
 from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
 from factcheck_local.models.chat_format import chat_format
+from factcheck_local.models.contracts import Message
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.claims.atomize.asking import ADAPTED_PROMPT, KINDS, PROMPT
 from factcheck_local.pipeline.claims.split import segment
+from tests.models.helpers import FakeAdapted
 from training.adapter.model import ATTENTION, Adapted, LowRank
 from training.adapter.model import _attention as attention
 from training.claims.answers import LabelledAnswer, Part, answers, drawn, needs_question
@@ -25,7 +30,9 @@ from training.claims.corrections import NOTHING, corrections, sequences
 from training.claims.measure import items, kinds_right, names_no_subject
 from training.claims.measure_corrections import outcome, summary
 from training.claims.packing import KIND_WEIGHT, Packer, taught
+from training.claims.preferences import ANCHOR, Preference, pairs
 from training.claims.train import Teacher, rate
+from training.claims.ways import ways_of
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
 CORRECTIONS = ATOMS.parent / "corrections"
@@ -67,6 +74,18 @@ def test_parts_are_the_product_s_and_nearly_all_are_there(
     assert {p.kind for _, p in parts} == set(KINDS)
     assert all(bool(p.claims) == (p.kind == "claim") for _, p in parts)
     assert len([p for _, p in parts if p.claims]) > 1050
+
+
+def test_a_row_of_a_table_is_a_part_with_pipes_or_without(tmp_path: Path) -> None:
+    row = "Annual leave | lapses"
+    units = [{"text": row, "kind": "claim", "claims": ["Annual leave lapses."]}]
+    answer = f"| Leave | At the end |\n| --- | --- |\n| {row} |\n"
+    path = tmp_path / "rows.jsonl"
+    for text in (row, f"| {row} |"):
+        about = {"question": "", "answer": answer, "units": [units[0] | {"text": text}]}
+        path.write_text(json.dumps(about), encoding="utf-8")
+        (found,) = (*answers(path, held_out=False), *answers(path, held_out=True))
+        assert [part.claims for part in found.parts] == [("Annual leave lapses.",)]
 
 
 def test_a_question_is_needed_where_a_claim_has_a_word_of_it_alone() -> None:
@@ -241,9 +260,8 @@ def test_a_claim_that_does_not_say_of_whom_it_is(claim: str, *, vague: bool) -> 
     assert names_no_subject(claim) is vague
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
-    """A GPU and some processors hold the weights in bfloat16; the losses are float32."""
+def tiny(dtype: torch.dtype) -> Adapted:
+    """A model of three layers, of which the upper two have an adapter."""
     AttentionInterface.register(ATTENTION, attention)
     sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 3}
     heads: dict[str, Any] = {"num_attention_heads": 4, "num_key_value_heads": 2}
@@ -255,7 +273,13 @@ def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
     network.requires_grad_(False)
     for layer in network.model.layers[1:]:
         layer.mlp.up_proj = LowRank(layer.mlp.up_proj, 4, 8)
-    model = Adapted(network, lambda text: [ord(c) for c in text], [65, 66, 67], 8)
+    return Adapted(network, lambda text: [ord(c) for c in text], [65, 66, 67], 8)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
+    """A GPU and some processors hold the weights in bfloat16; the losses are float32."""
+    model = tiny(dtype)
     (sequence, *_) = sequences(
         corrections(CORRECTIONS, held_out=True)[:1],
         tokenize=lambda text: [ord(c) % 300 for c in text],
@@ -273,3 +297,113 @@ def test_a_teacher_computes_in_its_model_s_type(dtype: torch.dtype) -> None:
     assert 4 < first.mean() < 8, "near log 300 without training"
     first.sum().backward()  # type: ignore[no-untyped-call]
     assert all(p.grad is not None for p in model.adapter.values())
+
+
+def test_the_ways_of_an_answer_are_compared_with_what_people_wrote() -> None:
+    text = "You get 30 days. Nice! They carry over until March."
+    first, _, third = segment(text)
+    answer = LabelledAnswer(
+        None,
+        text,
+        (
+            Part(first, "claim", ("Employees of Ardent get 30 days of leave.",)),
+            Part(segment("Nice!")[0], "greeting", ()),
+            Part(third, "claim", ("Days of leave carry over at Ardent until March.",)),
+        ),
+        "Ardent",
+    )
+
+    def reply(messages: Sequence[Message]) -> str:
+        part = messages[-1].content.rsplit("Part: ", 1)[1]
+        return "Ardent gets 30 days of leave." if "30" in part else "It does."
+
+    model = FakeAdapted(reply)
+    model.drawn = lambda _m: ("Employees of Ardent get 30 days of leave.", "It does.")
+    found = list(ways_of(answer, model, 2))
+    assert [row["text"] for row in found] == ["You get 30 days.", "They carry over until March."]
+    likely, drawn_one, other = found[0]["ways"]
+    assert likely["text"] == "Ardent gets 30 days of leave."
+    assert drawn_one["likeness"] == 1.0 > likely["likeness"] > other["likeness"]
+    assert len(found[1]["ways"]) == 2, "the same text is one way"
+
+
+def written(path: Path, *parts: dict[str, Any]) -> Path:
+    row = {"question": "How?", "organisation": None, "answer": "An answer.", "parts": parts}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    return path
+
+
+def way(text: str, likeness: float) -> dict[str, Any]:
+    return {"text": text, "likeness": likeness}
+
+
+def test_a_pair_is_the_best_way_and_the_worst(tmp_path: Path) -> None:
+    about = {"headings": ["Leave"], "text": "An answer.", "claims": ["A is right.", "So is B."]}
+    best, worst = way("A is right.\nB is right.", 0.9), way("C is right.", 0.3)
+    path = written(tmp_path / "ways.jsonl", about | {"ways": [way("D is.", 0.5), best, worst]})
+    (answer,) = pairs(path)
+    assert answer.asked == "How?"
+    assert [part.claims for part in answer.parts] == [
+        ("A is right.", "B is right."),
+        ("C is right.",),
+    ]
+    assert {part.segment.headings for part in answer.parts} == {("Leave",)}
+
+
+def test_where_no_way_is_good_the_better_one_is_what_people_wrote(tmp_path: Path) -> None:
+    about = {"headings": [], "text": "An answer.", "claims": ["A is right.", "So is B."]}
+    path = written(tmp_path / "ways.jsonl", about | {"ways": [way("C.", 0.3), way("D.", 0.4)]})
+    (answer,) = pairs(path)
+    assert [part.claims for part in answer.parts] == [("A is right.", "So is B."), ("C.",)]
+
+
+def test_ways_that_are_as_good_teach_nothing(tmp_path: Path) -> None:
+    about = {"headings": [], "text": "An answer.", "claims": ["A is right."]}
+    alike = about | {"ways": [way("A is right.", 1.0), way("A is.", 0.95)]}
+    assert pairs(written(tmp_path / "ways.jsonl", alike, about | {"ways": []})) == []
+
+
+def test_both_ways_of_a_part_are_in_one_sequence(packer: Packer, tmp_path: Path) -> None:
+    about = {"headings": [], "text": "An answer.", "claims": ["A."]}
+    ways = {"ways": [way("A is right.", 0.9), way("C is right.", 0.2)]}
+    (answer,) = pairs(written(tmp_path / "ways.jsonl", *([about | ways] * 3)))
+    lessons = list(packer.pack(answer, most=10, together=2))
+    assert len(lessons) == 3
+    for lesson in lessons:
+        assert lesson.replies.unique().tolist() == [0, 1]
+        better = text_of(lesson.wanted[lesson.replies == 0])
+        worse = text_of(lesson.wanted[lesson.replies == 1])
+        assert "A is right." in better
+        assert "C is right." in worse
+
+
+def test_preferring_the_better_way_costs_less(packer: Packer, tmp_path: Path) -> None:
+    """Rafailov et al. 2023, equation 7, by hand; Pang et al. 2024 add the better way's own."""
+    about = {"headings": [], "text": "An answer.", "claims": ["A."]}
+    ways = {"ways": [way("A.", 0.9), way("C is.", 0.2)]}
+    (answer,) = pairs(written(tmp_path / "ways.jsonl", about | ways))
+    (lesson,) = packer.pack(answer, most=1000, together=2)
+    model = tiny(torch.float32)
+    preference = Preference(model, model.adapter, 0.5)
+    before = torch.full((len(lesson.wanted),), 2.0)
+    loss, by = preference.loss(lesson, before, before)
+    assert by.tolist() == [0.0]
+    assert loss.item() == pytest.approx(math.log(2) + ANCHOR * 2.0)
+    worse = lesson.replies == 1
+    loss, by = preference.loss(lesson, before + worse, before)
+    margin = 0.5 * int(worse.sum())
+    assert by.item() == pytest.approx(margin)
+    assert loss.item() == pytest.approx(math.log1p(math.exp(-margin)) + ANCHOR * 2.0)
+
+
+def test_the_model_is_as_it_was_for_a_moment() -> None:
+    model = tiny(torch.float32)
+    was = {name: p.detach().clone() for name, p in model.adapter.items()}
+    preference = Preference(model, was, 0.1)
+    with torch.no_grad():
+        for parameter in model.adapter.values():
+            parameter += 1.0
+    now = {name: p.detach().clone() for name, p in model.adapter.items()}
+    with preference.before():
+        assert all(torch.equal(p, was[name]) for name, p in model.adapter.items())
+    assert all(torch.equal(p, now[name]) for name, p in model.adapter.items())

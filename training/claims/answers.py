@@ -124,4 +124,5 @@ def _headed(unit: str, text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.split())
+    """A unit as it is compared: one line, and a row of a table without the pipes around it."""
+    return " ".join(text.split()).strip("| ")

@@ -7,7 +7,7 @@ The tokens are those that ``models.llama_cpp`` makes of the same prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -40,6 +40,7 @@ class Taught:
         at: places in front of the m tokens of the replies, shape (m,).
         wanted: those tokens, shape (m,).
         weights: of each in the loss, shape (m,).
+        replies: of which reply each is, from 0 on, shape (m,).
     """
 
     tokens: torch.Tensor
@@ -48,6 +49,7 @@ class Taught:
     at: torch.Tensor
     wanted: torch.Tensor
     weights: torch.Tensor
+    replies: torch.Tensor
 
 
 class Packer:
@@ -65,14 +67,23 @@ class Packer:
         self._prompt = prompt
         self._closing = tokenize(template.close("user")) + tokenize(template.open("assistant"))
 
-    def pack(self, answer: LabelledAnswer, *, most: int) -> Iterator[Taught]:
-        """The answer with its parts, as many at once as ``most`` tokens hold, one at least."""
-        for prefix, tails in self.sequences(answer, most=most):
+    def pack(self, answer: LabelledAnswer, *, most: int, together: int = 1) -> Iterator[Taught]:
+        """The answer with its parts, as many at once as ``most`` tokens hold.
+
+        Args:
+            answer: with its parts.
+            most: tokens of a sequence.
+            together: so many parts in a row are in one sequence in any case.
+        """
+        for prefix, tails in self.sequences(answer, most=most, together=together):
             yield taught(prefix, tails, first=KIND_WEIGHT)
 
-    def sequences(self, answer: LabelledAnswer, *, most: int) -> Iterator[Sequenced]:
+    def sequences(
+        self, answer: LabelledAnswer, *, most: int, together: int = 1
+    ) -> Iterator[Sequenced]:
         """The same as ids: what all parts share, and those of each sequence."""
-        return in_sequences(self._prefix(answer), map(self._tail, answer.parts), most)
+        tails = [self._tail(part) for part in answer.parts]
+        return in_sequences(self._prefix(answer), tails, most, together=together)
 
     def _prefix(self, answer: LabelledAnswer) -> list[int]:
         system, user = self._prompt.opening(question=answer.asked, answer=answer.text)
@@ -97,16 +108,19 @@ class Packer:
         return front + reply + end, len(front)
 
 
-def in_sequences(prefix: list[int], tails: Iterable[Tail], most: int) -> Iterator[Sequenced]:
-    """What is shared with as many tails at once as ``most`` tokens hold, one at least."""
-    together: list[Tail] = []
-    for tail in tails:
-        if together and len(prefix) + sum(len(t) for t, _ in (*together, tail)) > most:
-            yield prefix, together
-            together = []
-        together.append(tail)
-    if together:
-        yield prefix, together
+def in_sequences(
+    prefix: list[int], tails: Sequence[Tail], most: int, *, together: int = 1
+) -> Iterator[Sequenced]:
+    """What is shared with as many tails at once as ``most`` tokens hold, ``together`` at least."""
+    found: list[Tail] = []
+    for at in range(0, len(tails), together):
+        following = tails[at : at + together]
+        if found and len(prefix) + sum(len(t) for t, _ in (*found, *following)) > most:
+            yield prefix, found
+            found = []
+        found.extend(following)
+    if found:
+        yield prefix, found
 
 
 def taught(prefix: Sequence[int], tails: Sequence[Tail], *, first: float = 1.0) -> Taught:
@@ -121,6 +135,7 @@ def taught(prefix: Sequence[int], tails: Sequence[Tail], *, first: float = 1.0) 
     owner = [0] * len(prefix)
     at: list[int] = []
     weights: list[float] = []
+    replies: list[int] = []
     for number, (tail, begin) in enumerate(tails, start=1):
         here = len(tokens)
         tokens += tail
@@ -128,6 +143,7 @@ def taught(prefix: Sequence[int], tails: Sequence[Tail], *, first: float = 1.0) 
         owner += [number] * len(tail)
         at += range(here + begin - 1, here + len(tail) - 1)
         weights += [first] + [1.0] * (len(tail) - begin - 1)
+        replies += [number - 1] * (len(tail) - begin)
     places = torch.tensor(at)
     ids = torch.tensor(tokens)
     return Taught(
@@ -137,4 +153,5 @@ def taught(prefix: Sequence[int], tails: Sequence[Tail], *, first: float = 1.0) 
         places,
         ids[places + 1],
         torch.tensor(weights),
+        torch.tensor(replies),
     )

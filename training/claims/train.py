@@ -30,6 +30,7 @@ from training.adapter.model import Adapted, load
 from training.claims.answers import answers, drawn
 from training.claims.corrections import corrections, sequences
 from training.claims.packing import Packer, Taught, taught
+from training.claims.preferences import Preference, pairs
 from training.resuming import arguments, check_arguments
 
 DATA = Path(__file__).parents[1] / "data"
@@ -109,6 +110,12 @@ class Teacher:
     multiple=True,
     help="FILE SHARE: so much of a file of the own data; all of it where none is given.",
 )
+@click.option(
+    "--ways",
+    type=click.Path(exists=True, path_type=Path),
+    help="Written by training.claims.ways: of each pair the better way is preferred.",
+)
+@click.option("--beta", type=click.FloatRange(0, min_open=True), default=0.1, show_default=True)
 @click.option("--epochs", type=float, default=2, show_default=True)
 @click.option("--rank", type=int, default=16, show_default=True)
 @click.option("--alpha", type=float, default=32, show_default=True)
@@ -125,6 +132,8 @@ def main(
     out: Path,
     begin: Path | None,
     sampled: tuple[tuple[str, float], ...],
+    ways: Path | None,
+    beta: float,
     epochs: float,
     rank: int,
     alpha: float,
@@ -166,11 +175,21 @@ def main(
     ]
     if shares:
         raise click.BadParameter(f"no file {', '.join(shares)} in {own}", param_hint="--sample")
+    if ways is not None and begin is None:
+        raise click.UsageError("--ways needs --from, the adapter whose ways these are")
+    alone = len(lessons)
+    lessons += [
+        taught
+        for answer in (pairs(ways) if ways is not None else ())
+        for taught in packer.pack(answer, most=tokens, together=2)
+    ]
     size = sum(len(taught.tokens) for taught in lessons)
     click.echo(f"{len(lessons)} sequences of {size} tokens", err=True)
     teacher = Teacher(model, first_layer, _vocabulary(lessons, model))
     adapter = model.adapter
     optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
+    before = taken_up(begin, adapter, alpha / rank) if begin is not None else None
+    preference = Preference(model, before, beta) if before is not None else None
     state, step, seconds = out / "state.pt", 0, 0.0
     if state.exists():
         saved = torch.load(state, weights_only=True)
@@ -179,31 +198,40 @@ def main(
         optimizer.load_state_dict(saved["optimizer"])
         step, seconds = saved["step"], saved["seconds"]
         click.echo(f"goes on after {step} steps, {seconds / 60:.0f} min", err=True)
-    elif begin is not None:
-        model.restore(taken_up(begin, adapter, alpha / rank))
+    elif before is not None:
+        model.restore(before)
     steps = round(epochs * len(lessons))
     begun, last_save = time.monotonic() - seconds, seconds
     kinds: list[float] = []
     words: list[float] = []
+    preferred: list[float] = []
     while step < steps:
         key = _order(len(lessons), step // len(lessons), seed)[step % len(lessons)]
         for group in optimizer.param_groups:
             group["lr"] = rate(step / steps, lr)
         losses, weights = teacher.loss(lessons[key], key)
-        ((losses * weights).sum() / weights.sum()).backward()  # type: ignore[no-untyped-call]
+        if key < alone or preference is None:
+            loss = (losses * weights).sum() / weights.sum()
+            kinds += losses[weights > 1].tolist()
+            words += losses[weights == 1].tolist()
+        else:
+            with torch.no_grad(), preference.before():
+                known, _ = teacher.loss(lessons[key], key)
+            loss, by = preference.loss(lessons[key], losses, known)
+            preferred += by.tolist()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(adapter.values(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        kinds += losses[weights > 1].tolist()
-        words += losses[weights == 1].tolist()
         step, seconds = step + 1, time.monotonic() - begun
         if step % LOG_STEPS == 0 or step == steps:
             click.echo(
                 f"step {step} of {steps}  {seconds / 60:.1f} min  "
-                f"kind {_mean(kinds):.3f}  claims {_mean(words):.3f}",
+                f"kind {_mean(kinds):.3f}  claims {_mean(words):.3f}  "
+                f"preferred {_mean([by > 0 for by in preferred]):.2f} by {_mean(preferred):.3f}",
                 err=True,
             )
-            kinds, words = [], []
+            kinds, words, preferred = [], [], []
         if seconds - last_save > SAVE_SECONDS or step == steps:
             here = {"optimizer": optimizer.state_dict(), "seconds": seconds, "step": step}
             here["arguments"] = arguments()

@@ -29,6 +29,11 @@ def most_like_the_others(ways: Sequence[Sequence[str]]) -> int:
     return max(range(len(said)), key=lambda i: fmean(_alike(said[i], way) for way in said))
 
 
+def likeness(way: Sequence[str], other: Sequence[str]) -> float:
+    """How much two ways say the same, in [0, 1], by the words of their claims."""
+    return _alike(*([_words(claim) for claim in claims] for claims in (way, other)))
+
+
 def _words(claim: str) -> frozenset[str]:
     # A claim and its denial are two.
     return words_and_numbers(claim) | {f"not {n}" for n in range(negations(claim))}
