@@ -61,8 +61,8 @@ def text_of(tokens: torch.Tensor) -> str:
 def test_every_answer_is_on_one_side(
     kept: list[LabelledAnswer], held_out: list[LabelledAnswer]
 ) -> None:
-    assert len(kept) + len(held_out) == 428
-    assert 60 <= len(held_out) <= 90
+    assert len(kept) + len(held_out) == 518
+    assert 80 <= len(held_out) <= 100
     assert not {a.text for a in kept} & {a.text for a in held_out}
 
 
