@@ -33,6 +33,7 @@ from training.claims.packing import KIND_WEIGHT, Packer, taught
 from training.claims.preferences import ANCHOR, Preference, pairs
 from training.claims.train import Teacher, rate
 from training.claims.ways import ways_of
+from training.claims.wordings import wordings
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
 CORRECTIONS = ATOMS.parent / "corrections"
@@ -350,11 +351,10 @@ def test_a_pair_is_the_best_way_and_the_worst(tmp_path: Path) -> None:
     assert {part.segment.headings for part in answer.parts} == {("Leave",)}
 
 
-def test_where_no_way_is_good_the_better_one_is_what_people_wrote(tmp_path: Path) -> None:
+def test_where_no_way_is_good_there_is_none_to_prefer(tmp_path: Path) -> None:
     about = {"headings": [], "text": "An answer.", "claims": ["A is right.", "So is B."]}
-    path = written(tmp_path / "ways.jsonl", about | {"ways": [way("C.", 0.3), way("D.", 0.4)]})
-    (answer,) = pairs(path)
-    assert [part.claims for part in answer.parts] == [("A is right.", "So is B."), ("C.",)]
+    bad = about | {"ways": [way("C.", 0.3), way("D.", 0.6)]}
+    assert pairs(written(tmp_path / "ways.jsonl", bad)) == []
 
 
 def test_ways_that_are_as_good_teach_nothing(tmp_path: Path) -> None:
@@ -407,3 +407,29 @@ def test_the_model_is_as_it_was_for_a_moment() -> None:
     with preference.before():
         assert all(torch.equal(p, was[name]) for name, p in model.adapter.items())
     assert all(torch.equal(p, now[name]) for name, p in model.adapter.items())
+
+
+def test_a_claim_is_worded_as_the_model_words_it_and_keeps_its_label() -> None:
+    claims = {
+        "You get 30 days of leave.": "Employees of Ardent get 30 days of leave.",
+        "You get 20 days of leave.": "Employees of Ardent get 30 days of leave.",  # another number
+        "Leave never lapses.": "Leave lapses at Ardent.",  # no denial
+        "It is paid, and taxed.": "Leave at Ardent is paid.\nLeave at Ardent is taxed.",
+        "Leave is asked for in Tock.": "Leave is asked for in Tock.",  # as it was
+    }
+    row = {
+        "title": "Ardent Staff Handbook > Leave",
+        "claims": [{"text": text, "label": "neutral", "kind": "role"} for text in claims],
+    }
+    asked: list[str] = []
+
+    def reply(messages: Sequence[Message]) -> str:
+        asked.append(messages[-1].content)
+        return claims[messages[-1].content.rsplit("Part: ", 1)[1]]
+
+    found = list(wordings(row, FakeAdapted(reply)))
+    text = "Employees of Ardent get 30 days of leave."
+    assert found == [{"text": text, "label": "neutral", "kind": "role"}]
+    assert len(asked) == 5
+    assert "work at Ardent?" in asked[0].partition("You get 30")[0], "whose rules these are"
+    assert not list(wordings(row | {"title": "Staff Handbook > Leave"}, FakeAdapted(reply)))

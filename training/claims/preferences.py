@@ -22,10 +22,10 @@ from training.adapter.model import Adapted
 from training.claims.answers import LabelledAnswer, Part
 from training.claims.packing import Taught
 
-#: A way that is as like what people wrote as this is a good one; where there is none, theirs is.
-GOOD = 0.75
+#: The better way is as like what people wrote as this.
+GOOD = 0.8
 #: The worse way is less like what people wrote by this, so that it is worse and not only another.
-APART = 0.1
+APART = 0.15
 #: Weight of the better way's cross entropy beside the preference.
 ANCHOR = 0.3
 
@@ -55,9 +55,7 @@ def _pair(said: Mapping[str, Any]) -> tuple[Part, ...]:
     if not ways:
         return ()
     (least, worse), (most, better) = ways[0], ways[-1]
-    if most < GOOD:
-        most, better = 1.0, "\n".join(said["claims"])
-    if most - least < APART:
+    if most < GOOD or most - least < APART:
         return ()
     segment = Segment(said["text"], Span(0, len(said["text"])), 0, tuple(said["headings"]))
     return tuple(Part(segment, "claim", tuple(way.split("\n"))) for way in (better, worse))
