@@ -430,6 +430,6 @@ def test_a_claim_is_worded_as_the_model_words_it_and_keeps_its_label() -> None:
     found = list(wordings(row, FakeAdapted(reply)))
     text = "Employees of Ardent get 30 days of leave."
     assert found == [{"text": text, "label": "neutral", "kind": "role"}]
-    assert len(asked) == 5
+    assert len(set(asked)) == 5
     assert "work at Ardent?" in asked[0].partition("You get 30")[0], "whose rules these are"
     assert not list(wordings(row | {"title": "Staff Handbook > Leave"}, FakeAdapted(reply)))
