@@ -17,6 +17,7 @@ from transformers import AttentionInterface, Qwen2Config, Qwen2ForCausalLM
 from factcheck_local.correct.edits import Refused
 from factcheck_local.correct.replace import ADAPTED_PROMPT as ADAPTED_CORRECTION
 from factcheck_local.correct.replace import NOTHING as SAID_NOTHING
+from factcheck_local.evaluate.lines import Results
 from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.contracts import Message
 from factcheck_local.models.prompts import load_prompt
@@ -33,7 +34,6 @@ from training.claims.packing import KIND_WEIGHT, Packer, taught
 from training.claims.preferences import ANCHOR, Preference, pairs
 from training.claims.train import Teacher, rate
 from training.claims.ways import ways_of
-from training.claims.wordings import wordings
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
 CORRECTIONS = ATOMS.parent / "corrections"
@@ -321,17 +321,18 @@ def test_the_ways_of_an_answer_are_compared_with_what_people_wrote() -> None:
     model = FakeAdapted(reply)
     model.drawn = lambda _m: ("Employees of Ardent get 30 days of leave.", "It does.")
     found = list(ways_of(answer, model, 2))
-    assert [row["text"] for row in found] == ["You get 30 days.", "They carry over until March."]
+    spans = [slice(*row["span"]) for row in found]
+    assert [text[s] for s in spans] == ["You get 30 days.", "They carry over until March."]
     likely, drawn_one, other = found[0]["ways"]
     assert likely["text"] == "Ardent gets 30 days of leave."
     assert drawn_one["likeness"] == 1.0 > likely["likeness"] > other["likeness"]
     assert len(found[1]["ways"]) == 2, "the same text is one way"
 
 
-def written(path: Path, *parts: dict[str, Any]) -> Path:
+def written(folder: Path, *parts: dict[str, Any]) -> Path:
     row = {"question": "How?", "organisation": None, "answer": "An answer.", "parts": parts}
-    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    return path
+    Results(folder).keep("one", row)
+    return folder
 
 
 def way(text: str, likeness: float) -> dict[str, Any]:
@@ -339,9 +340,9 @@ def way(text: str, likeness: float) -> dict[str, Any]:
 
 
 def test_a_pair_is_the_best_way_and_the_worst(tmp_path: Path) -> None:
-    about = {"headings": ["Leave"], "text": "An answer.", "claims": ["A is right.", "So is B."]}
+    about = {"headings": ["Leave"], "span": [0, 10], "claims": ["A is right.", "So is B."]}
     best, worst = way("A is right.\nB is right.", 0.9), way("C is right.", 0.3)
-    path = written(tmp_path / "ways.jsonl", about | {"ways": [way("D is.", 0.5), best, worst]})
+    path = written(tmp_path / "ways", about | {"ways": [way("D is.", 0.5), best, worst]})
     (answer,) = pairs(path)
     assert answer.asked == "How?"
     assert [part.claims for part in answer.parts] == [
@@ -349,24 +350,25 @@ def test_a_pair_is_the_best_way_and_the_worst(tmp_path: Path) -> None:
         ("C is right.",),
     ]
     assert {part.segment.headings for part in answer.parts} == {("Leave",)}
+    assert {part.segment.text for part in answer.parts} == {"An answer."}
 
 
 def test_where_no_way_is_good_there_is_none_to_prefer(tmp_path: Path) -> None:
-    about = {"headings": [], "text": "An answer.", "claims": ["A is right.", "So is B."]}
+    about = {"headings": [], "span": [0, 10], "claims": ["A is right.", "So is B."]}
     bad = about | {"ways": [way("C.", 0.3), way("D.", 0.6)]}
-    assert pairs(written(tmp_path / "ways.jsonl", bad)) == []
+    assert pairs(written(tmp_path / "ways", bad)) == []
 
 
 def test_ways_that_are_as_good_teach_nothing(tmp_path: Path) -> None:
-    about = {"headings": [], "text": "An answer.", "claims": ["A is right."]}
+    about = {"headings": [], "span": [0, 10], "claims": ["A is right."]}
     alike = about | {"ways": [way("A is right.", 1.0), way("A is.", 0.95)]}
-    assert pairs(written(tmp_path / "ways.jsonl", alike, about | {"ways": []})) == []
+    assert pairs(written(tmp_path / "ways", alike, about | {"ways": []})) == []
 
 
 def test_both_ways_of_a_part_are_in_one_sequence(packer: Packer, tmp_path: Path) -> None:
-    about = {"headings": [], "text": "An answer.", "claims": ["A."]}
+    about = {"headings": [], "span": [0, 10], "claims": ["A."]}
     ways = {"ways": [way("A is right.", 0.9), way("C is right.", 0.2)]}
-    (answer,) = pairs(written(tmp_path / "ways.jsonl", *([about | ways] * 3)))
+    (answer,) = pairs(written(tmp_path / "ways", *([about | ways] * 3)))
     lessons = list(packer.pack(answer, most=10, together=2))
     assert len(lessons) == 3
     for lesson in lessons:
@@ -379,12 +381,12 @@ def test_both_ways_of_a_part_are_in_one_sequence(packer: Packer, tmp_path: Path)
 
 def test_preferring_the_better_way_costs_less(packer: Packer, tmp_path: Path) -> None:
     """Rafailov et al. 2023, equation 7, by hand; Pang et al. 2024 add the better way's own."""
-    about = {"headings": [], "text": "An answer.", "claims": ["A."]}
+    about = {"headings": [], "span": [0, 10], "claims": ["A."]}
     ways = {"ways": [way("A.", 0.9), way("C is.", 0.2)]}
-    (answer,) = pairs(written(tmp_path / "ways.jsonl", about | ways))
+    (answer,) = pairs(written(tmp_path / "ways", about | ways))
     (lesson,) = packer.pack(answer, most=1000, together=2)
     model = tiny(torch.float32)
-    preference = Preference(model, model.adapter, 0.5)
+    preference = Preference(model, 0.5)
     before = torch.full((len(lesson.wanted),), 2.0)
     loss, by = preference.loss(lesson, before, before)
     assert by.tolist() == [0.0]
@@ -399,7 +401,7 @@ def test_preferring_the_better_way_costs_less(packer: Packer, tmp_path: Path) ->
 def test_the_model_is_as_it_was_for_a_moment() -> None:
     model = tiny(torch.float32)
     was = {name: p.detach().clone() for name, p in model.adapter.items()}
-    preference = Preference(model, was, 0.1)
+    preference = Preference(model, 0.1)
     with torch.no_grad():
         for parameter in model.adapter.values():
             parameter.add_(1.0)
@@ -407,29 +409,3 @@ def test_the_model_is_as_it_was_for_a_moment() -> None:
     with preference.before():
         assert all(torch.equal(p, was[name]) for name, p in model.adapter.items())
     assert all(torch.equal(p, now[name]) for name, p in model.adapter.items())
-
-
-def test_a_claim_is_worded_as_the_model_words_it_and_keeps_its_label() -> None:
-    claims = {
-        "You get 30 days of leave.": "Employees of Ardent get 30 days of leave.",
-        "You get 20 days of leave.": "Employees of Ardent get 30 days of leave.",  # another number
-        "Leave never lapses.": "Leave lapses at Ardent.",  # no denial
-        "It is paid, and taxed.": "Leave at Ardent is paid.\nLeave at Ardent is taxed.",
-        "Leave is asked for in Tock.": "Leave is asked for in Tock.",  # as it was
-    }
-    row = {
-        "title": "Ardent Staff Handbook > Leave",
-        "claims": [{"text": text, "label": "neutral", "kind": "role"} for text in claims],
-    }
-    asked: list[str] = []
-
-    def reply(messages: Sequence[Message]) -> str:
-        asked.append(messages[-1].content)
-        return claims[messages[-1].content.rsplit("Part: ", 1)[1]]
-
-    found = list(wordings(row, FakeAdapted(reply)))
-    text = "Employees of Ardent get 30 days of leave."
-    assert found == [{"text": text, "label": "neutral", "kind": "role"}]
-    assert len(set(asked)) == 5
-    assert "work at Ardent?" in asked[0].partition("You get 30")[0], "whose rules these are"
-    assert not list(wordings(row | {"title": "Staff Handbook > Leave"}, FakeAdapted(reply)))

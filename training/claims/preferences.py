@@ -8,7 +8,6 @@ way's cross entropy beside it, so that it does not become improbable with the wo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ import torch
 import torch.nn.functional as F
 
 from factcheck_local.core.types import Segment, Span
+from factcheck_local.evaluate.lines import FILE, read
 from training.adapter.model import Adapted
 from training.claims.answers import LabelledAnswer, Part
 from training.claims.packing import Taught
@@ -34,22 +34,21 @@ def pairs(path: Path) -> list[LabelledAnswer]:
     """Answers of which the parts are in twos: a part as it should be taken apart, and not so.
 
     Args:
-        path: written by ``training.claims.ways``.
+        path: a folder written by ``training.claims.ways``.
     """
-    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     found = [
         LabelledAnswer(
             row["question"],
             row["answer"],
-            tuple(part for said in row["parts"] for part in _pair(said)),
+            tuple(part for said in row["parts"] for part in _pair(said, row["answer"])),
             row["organisation"],
         )
-        for row in rows
+        for _, row in read(path / FILE)
     ]
     return [answer for answer in found if answer.parts]
 
 
-def _pair(said: Mapping[str, Any]) -> tuple[Part, ...]:
+def _pair(said: Mapping[str, Any], answer: str) -> tuple[Part, ...]:
     """The better way and the worse of one part; none if there is nothing to tell them apart."""
     ways = sorted((w["likeness"], w["text"]) for w in said["ways"])
     if not ways:
@@ -57,22 +56,22 @@ def _pair(said: Mapping[str, Any]) -> tuple[Part, ...]:
     (least, worse), (most, better) = ways[0], ways[-1]
     if most < GOOD or most - least < APART:
         return ()
-    segment = Segment(said["text"], Span(0, len(said["text"])), 0, tuple(said["headings"]))
+    span = Span(*said["span"])
+    segment = Segment(span.of(answer), span, 0, tuple(said["headings"]))
     return tuple(Part(segment, "claim", tuple(way.split("\n"))) for way in (better, worse))
 
 
 class Preference:
-    """The loss of pairs, beside a model as it was before.
+    """The loss of pairs, beside a model as it is when this is made.
 
     Args:
         model: with the adapter that is trained.
-        before: that adapter's weights before training.
         beta: how much a difference of log probabilities counts, per nat.
     """
 
-    def __init__(self, model: Adapted, before: Mapping[str, torch.Tensor], beta: float) -> None:
+    def __init__(self, model: Adapted, beta: float) -> None:
         self._model = model
-        self._before = {name: before[name].to(p.device) for name, p in model.adapter.items()}
+        self._before = {name: p.detach().clone() for name, p in model.adapter.items()}
         self._beta = beta
 
     @contextmanager

@@ -16,6 +16,7 @@ import random
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypeVar
 
 import click
@@ -113,9 +114,15 @@ class Teacher:
 @click.option(
     "--ways",
     type=click.Path(exists=True, path_type=Path),
-    help="Written by training.claims.ways: of each pair the better way is preferred.",
+    help="A folder of training.claims.ways: of each pair the better way is preferred.",
 )
-@click.option("--beta", type=click.FloatRange(0, min_open=True), default=0.1, show_default=True)
+@click.option(
+    "--beta",
+    type=click.FloatRange(0, min_open=True),
+    default=0.2,
+    show_default=True,
+    help="How much a nat of preference counts; see training.claims.preferences.",
+)
 @click.option("--epochs", type=float, default=2, show_default=True)
 @click.option("--rank", type=int, default=16, show_default=True)
 @click.option("--alpha", type=float, default=32, show_default=True)
@@ -188,8 +195,9 @@ def main(
     teacher = Teacher(model, first_layer, _vocabulary(lessons, model))
     adapter = model.adapter
     optimizer = torch.optim.AdamW(adapter.values(), lr=lr, weight_decay=0.0, betas=(0.9, 0.98))
-    before = taken_up(begin, adapter, alpha / rank) if begin is not None else None
-    preference = Preference(model, before, beta) if before is not None else None
+    if begin is not None:
+        model.restore(taken_up(begin, adapter, alpha / rank))
+    preference = Preference(model, beta)
     state, step, seconds = out / "state.pt", 0, 0.0
     if state.exists():
         saved = torch.load(state, weights_only=True)
@@ -198,8 +206,6 @@ def main(
         optimizer.load_state_dict(saved["optimizer"])
         step, seconds = saved["step"], saved["seconds"]
         click.echo(f"goes on after {step} steps, {seconds / 60:.0f} min", err=True)
-    elif before is not None:
-        model.restore(before)
     steps = round(epochs * len(lessons))
     begun, last_save = time.monotonic() - seconds, seconds
     kinds: list[float] = []
@@ -210,7 +216,7 @@ def main(
         for group in optimizer.param_groups:
             group["lr"] = rate(step / steps, lr)
         losses, weights = teacher.loss(lessons[key], key)
-        if key < alone or preference is None:
+        if key < alone:
             loss = (losses * weights).sum() / weights.sum()
             kinds += losses[weights > 1].tolist()
             words += losses[weights == 1].tolist()
@@ -225,12 +231,14 @@ def main(
         optimizer.zero_grad()
         step, seconds = step + 1, time.monotonic() - begun
         if step % LOG_STEPS == 0 or step == steps:
-            click.echo(
-                f"step {step} of {steps}  {seconds / 60:.1f} min  "
-                f"kind {_mean(kinds):.3f}  claims {_mean(words):.3f}  "
-                f"preferred {_mean([by > 0 for by in preferred]):.2f} by {_mean(preferred):.3f}",
-                err=True,
-            )
+            told = {
+                "kind": kinds,
+                "claims": words,
+                "preferred": [float(by > 0) for by in preferred],
+                "by": preferred,
+            }
+            means = "  ".join(f"{name} {fmean(some):.3f}" for name, some in told.items() if some)
+            click.echo(f"step {step} of {steps}  {seconds / 60:.1f} min  {means}", err=True)
             kinds, words, preferred = [], [], []
         if seconds - last_save > SAVE_SECONDS or step == steps:
             here = {"optimizer": optimizer.state_dict(), "seconds": seconds, "step": step}
@@ -267,10 +275,6 @@ def _order(count: int, epoch: int, seed: int) -> list[int]:
     order = list(range(count))
     random.Random(f"{seed} {epoch}").shuffle(order)
     return order
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / max(len(values), 1)
 
 
 def _saved(model: Adapted, rank: int, first_layer: int) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """Ways in which the adapter that ships takes answers apart that people took apart, too.
 
-    python -m training.claims.ways --out ways.jsonl --limit 100
+    python -m training.claims.ways --out ways --limit 100
 
 What a model gets wrong it knows best itself: of each part that states something several ways are
 drawn, as ``verify`` draws them, and compared with what people wrote for it. ``training.claims.train
---ways`` learns to prefer the better one. A run that was broken off goes on where it was.
+--ways`` learns to prefer the better one. Answers whose ways are in the folder are not taken apart
+again.
 """
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +20,7 @@ import click
 from factcheck_local.core.errors import ScoringError
 from factcheck_local.core.progress import silent
 from factcheck_local.core.types import Answer
+from factcheck_local.evaluate.lines import Results, key_of
 from factcheck_local.models.contracts import Adapted, adapted_to, identity
 from factcheck_local.pipeline.checker import FactChecker
 from factcheck_local.pipeline.chosen import choose
@@ -30,14 +31,11 @@ from factcheck_local.pipeline.claims.atomize.parse import parse_claims
 from training.claims.answers import LabelledAnswer, answers, drawn
 from training.claims.train import DATA
 
-#: Answers from organisations' documents, as those that are verified.
-FILES = ("addressed", "context", "handbooks", "roles", "products", "staff", "internal")
-
 
 @click.command()
 @click.option("--own", type=click.Path(exists=True, path_type=Path), default=DATA)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="JSON lines.")
-@click.option("--file", "files", multiple=True, default=FILES, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder.")
+@click.option("--file", "files", multiple=True, help="Of the answers; all where none is given.")
 @click.option("--draws", type=int, default=5, show_default=True, help="Beside the likeliest way.")
 @click.option("--limit", type=int, help="Answers.")
 @click.option("--seed", type=int, default=1, show_default=True)
@@ -45,30 +43,29 @@ def main(
     own: Path, out: Path, files: tuple[str, ...], draws: int, limit: int | None, seed: int
 ) -> None:
     """Write how the model takes answers apart that were not held out, and how well."""
-    rng = random.Random(seed)
-    found = [
-        drawn(answer, rng)
-        for name in files
-        for answer in answers(own / "atoms" / f"{name}.jsonl", held_out=False)
-    ]
-    rng.shuffle(found)
-    done = len(out.read_text(encoding="utf-8").splitlines()) if out.exists() else 0
     llm = FactChecker(choose({}, ()).settings).llm
     model = adapted_to(llm, ADAPTED_PROMPT)
     if model is None:
         raise click.ClickException(f"{llm.id} has no adapter to take answers apart with")
+    rng, atoms = random.Random(seed), own / "atoms"
+    found = [
+        drawn(answer, rng)
+        for path in ([atoms / f"{name}.jsonl" for name in files] or sorted(atoms.glob("*.jsonl")))
+        for answer in answers(path, held_out=False)
+    ]
+    rng.shuffle(found)
+    known = Results(out)
     for number, answer in enumerate(found[:limit], start=1):
-        if number <= done:
-            continue
-        row = {
+        about = {
             "question": answer.question,
             "organisation": answer.organisation,
             "answer": answer.text,
-            "parts": list(ways_of(answer, model, draws)),
-            "model": identity(model),
         }
-        with out.open("a", encoding="utf-8") as file:
-            print(json.dumps(row, ensure_ascii=False), file=file)
+        labelled = [(p.segment.text, p.claims) for p in answer.parts]
+        made_by = {"parts": labelled, "draws": draws, "model": identity(llm)}
+        key = key_of(about | made_by)
+        if key not in known:
+            known.keep(key, about | {"parts": list(ways_of(answer, model, draws))})
         click.echo(f"{number} of {len(found[:limit])} answers", err=True)
 
 
@@ -102,7 +99,7 @@ def ways_of(answer: LabelledAnswer, model: Adapted, draws: int) -> Iterator[dict
         ]
         yield {
             "headings": part.segment.headings,
-            "text": part.segment.text,
+            "span": [part.segment.span.start, part.segment.span.end],
             "claims": part.claims,
             "ways": ways,
         }

@@ -31,7 +31,7 @@ def most_like_the_others(ways: Sequence[Sequence[str]]) -> int:
 
 def likeness(way: Sequence[str], other: Sequence[str]) -> float:
     """How much two ways say the same, in [0, 1], by the words of their claims."""
-    return _alike(*([_words(claim) for claim in claims] for claims in (way, other)))
+    return _alike([_words(claim) for claim in way], [_words(claim) for claim in other])
 
 
 def _words(claim: str) -> frozenset[str]:
