@@ -184,10 +184,13 @@ def main(
         raise click.BadParameter(f"no file {', '.join(shares)} in {own}", param_hint="--sample")
     if ways is not None and begin is None:
         raise click.UsageError("--ways needs --from, the adapter whose ways these are")
+    told_apart = pairs(ways) if ways is not None else []
+    if ways is not None and not told_apart:
+        raise click.BadParameter(f"no better and worse ways in {ways}", param_hint="--ways")
     alone = len(lessons)
     lessons += [
         taught
-        for answer in (pairs(ways) if ways is not None else ())
+        for answer in told_apart
         for taught in packer.pack(answer, most=tokens, together=2)
     ]
     size = sum(len(taught.tokens) for taught in lessons)
