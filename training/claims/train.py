@@ -189,9 +189,7 @@ def main(
         raise click.BadParameter(f"no better and worse ways in {ways}", param_hint="--ways")
     alone = len(lessons)
     lessons += [
-        taught
-        for answer in told_apart
-        for taught in packer.pack(answer, most=tokens, together=2)
+        taught for answer in told_apart for taught in packer.pack(answer, most=tokens, together=2)
     ]
     size = sum(len(taught.tokens) for taught in lessons)
     click.echo(f"{len(lessons)} sequences of {size} tokens", err=True)
