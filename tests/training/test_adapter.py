@@ -34,8 +34,9 @@ from training.adapter.groups import (
     pairs,
     sets,
     sets_side_by_side,
+    wordings,
 )
-from training.adapter.mixture import MOST_PASSAGE_TOKENS, SETS, batches
+from training.adapter.mixture import MOST_PASSAGE_TOKENS, SETS, batches, in_other_words
 from training.adapter.model import LowRank
 from training.adapter.packing import Packed, Packer
 from training.losses import loss_of
@@ -310,6 +311,22 @@ def sources_of_sets(own: Path) -> list[Source]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mixture, "PUBLIC", {})
         return mixture.sources(own, own, side_by_side=0.6)
+
+
+def test_claims_in_other_words_have_their_share_and_their_labels(tmp_path: Path) -> None:
+    lines = [
+        {"key": "1", "claims": ["stated", "open"], "worded": ["stated at Ardent", None]},
+        {"key": "2", "claims": ["denied"], "worded": ["denied at Ardent"]},
+    ]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    claims = (Claim("stated", "entailment"), Claim("open", "neutral"))
+    other = Group("b", "", "q", (Claim("open", "neutral"),))
+    found = [Source("a", 3.0, [Group("a", "", "p", claims)]), Source("b", 1.0, [other])]
+    *same, worded = in_other_words(found, wordings(tmp_path), 0.2)
+    assert same == found
+    assert worded.name == "worded/a"
+    assert worded.share / (worded.share + 4.0) == pytest.approx(0.2)
+    assert worded.groups == [Group("a", "", "p", (Claim("stated at Ardent", "entailment"),))]
 
 
 def test_open_claims_of_sets_are_sampled() -> None:

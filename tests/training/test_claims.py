@@ -34,6 +34,7 @@ from training.claims.packing import KIND_WEIGHT, Packer, taught
 from training.claims.preferences import ANCHOR, Preference, pairs
 from training.claims.train import Teacher, rate
 from training.claims.ways import ways_of
+from training.claims.wordings import lines_of, wordings
 
 ATOMS = Path(__file__).parents[2] / "training" / "data" / "atoms"
 CORRECTIONS = ATOMS.parent / "corrections"
@@ -409,3 +410,37 @@ def test_the_model_is_as_it_was_for_a_moment() -> None:
     with preference.before():
         assert all(torch.equal(p, was[name]) for name, p in model.adapter.items())
     assert all(torch.equal(p, now[name]) for name, p in model.adapter.items())
+
+
+def test_a_claim_is_worded_as_the_model_words_it() -> None:
+    said = {
+        "You get 30 days of leave.": "Employees of Ardent get 30 days of leave.",
+        "You get 20 days of leave.": "Employees of Ardent get 30 days of leave.",  # another number
+        "Leave never lapses.": "Leave lapses at Ardent.",  # no denial
+        "It is paid, and taxed.": "Leave at Ardent is paid.\nLeave at Ardent is taxed.",
+        "Leave is asked for in Tock.": "Leave is asked for in Tock.",  # as it was
+    }
+    asked: list[str] = []
+
+    def reply(messages: Sequence[Message]) -> str:
+        asked.append(messages[-1].content)
+        return said[messages[-1].content.rsplit("Part: ", 1)[1]]
+
+    found = list(wordings(list(said), "Ardent", FakeAdapted(reply)))
+    assert found == ["Employees of Ardent get 30 days of leave.", None, None, None, None]
+    assert len(set(asked)) == 5
+    assert "work at Ardent?" in asked[0].partition("You get 30")[0], "whose rules these are"
+
+
+def test_lines_of_a_passage_and_of_a_set_know_whose_rules_they_tell() -> None:
+    row = {
+        "title": "Ardent Staff Handbook > Leave",
+        "claims": [{"text": f"{n}"} for n in range(20)],
+    }
+    first, second = lines_of(row)
+    assert (len(first[0]), len(second[0])) == (16, 4)
+    assert first[1] == "Ardent"
+    assert [whose for _, whose in lines_of(row | {"set": "Wayfell Software: intranet"})] == [
+        "Wayfell Software"
+    ] * 2
+    assert not list(lines_of(row | {"title": "Staff Handbook > Leave"})), "names nobody"

@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from factcheck_local.evaluate import lines
 from factcheck_local.evaluate.data import sets as sets_of_passages
 
 LABELS = ("entailment", "contradiction", "neutral")
@@ -184,6 +185,24 @@ def soft(path: Path) -> list[Group]:
         Group(path.stem, title, passage, tuple(claims.values()))
         for (title, passage), claims in by_passage.items()
     ]
+
+
+def wordings(folder: Path) -> dict[str, str]:
+    """What ``claims.wordings`` wrote: claims, each with another wording that says the same."""
+    return {
+        claim: worded
+        for _, line in lines.read(folder / lines.FILE)
+        for claim, worded in zip(line["claims"], line["worded"], strict=True)
+        if worded is not None
+    }
+
+
+def worded(groups: Iterable[Group], other: Mapping[str, str]) -> Iterator[Group]:
+    """The groups with those claims alone that have another wording, in it; empty ones left out."""
+    for group in groups:
+        claims = tuple(replace(c, text=other[c.text]) for c in group.claims if c.text in other)
+        if claims:
+            yield replace(group, claims=claims)
 
 
 def linked(read: Sequence[tuple[str, str]]) -> list[list[int]]:

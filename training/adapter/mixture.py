@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from training.adapter.groups import SEVERAL, Group, sets_side_by_side
+from training.adapter.groups import SEVERAL, Group, sets_side_by_side, worded
 from training.adapter.packing import Packer
 from training.mixture import Source, in_turn, own_sources, public_sources, sets_file
 
@@ -90,6 +90,20 @@ PUBLIC = {
     "wanli": (0.01, 1),
     "train-fool-me-twice": (0.02, 1),
 }
+
+
+def in_other_words(found: Sequence[Source], other: Mapping[str, str], share: float) -> list[Source]:
+    """The sources, and beside them those of their claims that have another wording.
+
+    Args:
+        found: the sources.
+        other: the wordings by claim.
+        share: of all tokens, in [0, 1), with claims in other words; each passage as often as
+            another.
+    """
+    groups = [(s.name, list(worded(s.groups, other))) for s in found]
+    each = sum(s.share for s in found) * share / (1.0 - share) / sum(len(g) for _, g in groups)
+    return [*found, *(Source(f"worded/{name}", each * len(g), g) for name, g in groups if g)]
 
 
 def sources(own: Path, public: Path, side_by_side: float = 0.0) -> list[Source]:

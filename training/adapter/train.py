@@ -26,8 +26,8 @@ from factcheck_local.models.chat_format import chat_format
 from factcheck_local.models.prompts import load_prompt
 from factcheck_local.pipeline.relation.llm import ADAPTED_PROMPT
 from training.adapter.export import taken_up
-from training.adapter.groups import Group
-from training.adapter.mixture import batches, sources
+from training.adapter.groups import Group, wordings
+from training.adapter.mixture import batches, in_other_words, sources
 from training.adapter.model import Adapted, load
 from training.adapter.packing import Packer
 from training.losses import loss_of
@@ -87,6 +87,19 @@ class Progress:
     show_default=True,
     help="Share of the tokens with several passages of a set as one text.",
 )
+@click.option(
+    "--wordings",
+    "other",
+    type=click.Path(exists=True, path_type=Path),
+    help="A folder of claims.wordings.",
+)
+@click.option(
+    "--worded",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of the tokens with claims in these words.",
+)
 def main(
     base: Path,
     public: Path,
@@ -106,6 +119,8 @@ def main(
     threads: int,
     seed: int,
     side_by_side: float,
+    other: Path | None,
+    worded: float,
 ) -> None:
     """Train an adapter for the GGUF file BASE on the own and the public pairs."""
     torch.set_num_threads(threads)
@@ -126,6 +141,8 @@ def main(
     elif begin is not None:
         model.restore(taken_up(begin, adapter, alpha / rank))
     drawn_from = without(sources(own, public, side_by_side), Held.of(held_out))
+    if other is not None:
+        drawn_from = in_other_words(drawn_from, wordings(other), worded)
     stream = itertools.islice(
         batches(drawn_from, packer, tokens=tokens, seed=seed), done.steps, None
     )
