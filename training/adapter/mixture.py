@@ -97,7 +97,7 @@ def in_other_words(found: Sequence[Source], other: Mapping[str, str], share: flo
 
     Args:
         found: the sources.
-        other: the wordings by claim.
+        other: the wordings by claim, of at least one that is there.
         share: of all tokens, in [0, 1), with claims in other words; each passage as often as
             another.
     """

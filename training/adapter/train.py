@@ -142,7 +142,10 @@ def main(
         model.restore(taken_up(begin, adapter, alpha / rank))
     drawn_from = without(sources(own, public, side_by_side), Held.of(held_out))
     if other is not None:
-        drawn_from = in_other_words(drawn_from, wordings(other), worded)
+        worded_by = wordings(other)
+        if not any(c.text in worded_by for s in drawn_from for g in s.groups for c in g.claims):
+            raise click.BadParameter(f"no claim of a passage in {other}", param_hint="--wordings")
+        drawn_from = in_other_words(drawn_from, worded_by, worded)
     stream = itertools.islice(
         batches(drawn_from, packer, tokens=tokens, seed=seed), done.steps, None
     )
